@@ -6,16 +6,21 @@ whole number of them, so a sum does not depend on the order of the trials or on 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from passband.trials.checked import CheckedRows
 from passband.trials.packing import STATUS
 from passband.trials.rows import FAILED
 
-__all__ = ["Costs", "read_costs", "total_cost"]
+__all__ = ["Costs", "read_costs", "read_taken", "total_cost"]
 
 _UNITS = 10**12
+_TAKEN = {
+    "cost": "cost",
+    "tokens": "prompt_tokens + completion_tokens",
+    "latency": "latency_ms / 1000.0",
+}
 _FAILED = ",".join(str(STATUS[status]) for status in FAILED)
 
 
@@ -48,3 +53,13 @@ def read_costs(rows: CheckedRows, run: int) -> Costs:
     )
     ((priced, unpriced, prompt, completion),) = rows.each(query, run)
     return Costs(priced, int(unpriced), int(prompt), int(completion))
+
+
+def read_taken(rows: CheckedRows, run: int, column: str) -> Iterator[tuple[int, int, float | None]]:
+    """Yield problem, trial and what it took; failed trials only where they state it."""
+    value = _TAKEN[column]
+    query = (
+        f"SELECT problem, trial, {value} FROM trial WHERE run=? "
+        f"AND ({value} NOT NULL OR status NOT IN ({_FAILED})) ORDER BY problem, trial"
+    )
+    yield from rows.each(query, run)

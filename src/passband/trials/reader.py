@@ -16,7 +16,7 @@ from passband.trials.calls import all_calls, calls_of, replies_of
 from passband.trials.checked import CheckedRows
 from passband.trials.chosen import Choice, ChosenTrials
 from passband.trials.connection import connect_to_read
-from passband.trials.costs import Costs, read_costs, total_cost
+from passband.trials.costs import Costs, read_costs, read_taken, total_cost
 from passband.trials.counts import Counts, Place, stretches
 from passband.trials.extremes import Column, Extreme, largest
 from passband.trials.joined import JoinedLines
@@ -390,6 +390,10 @@ class Trials(Framed):
     def costs(self, run: int) -> Costs:
         """Return how many trials have a cost, and the tokens of the others; reads all of them."""
         return read_costs(self._rows, run)
+
+    def taken(self, run: int, column: str) -> Iterator[tuple[int, int, float | None]]:
+        """Yield problem, trial and its cost, tokens or latency in seconds."""
+        return read_taken(self._rows, run, column)
 
     def is_priced(self, run: int) -> bool:
         """Return whether any trial has a cost, if only of 0."""

@@ -45,7 +45,7 @@ from passband.stats.decision.verdict import (
 from passband.stats.evidence.evidence_of import data_notes, evidence_of
 from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.metric import Metric
-from passband.stats.metric.registry import parse_metric
+from passband.stats.metric.registry import measured_on, parse_metric
 from passband.types import Floats
 
 __all__ = ["Comparison", "Flip", "Test", "compare"]
@@ -187,6 +187,7 @@ def compare(
     check_over(over)
     level = as_level(level)
     check_text("metric", metric, "pass@1")
+    a, b = measured_on(a, metric), measured_on(b, metric)
     seed_of(seed)
     _check_test(test)
     a, b = on_one_scale({"a": a, "b": b}).values()

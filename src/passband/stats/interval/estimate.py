@@ -33,7 +33,7 @@ from passband.stats.interval.seeds import seed_of
 from passband.stats.interval.strata.partition import Labels
 from passband.stats.interval.strata.weights import Weights
 from passband.stats.metric.metric import Metric
-from passband.stats.metric.registry import expand_metrics, parse_metric
+from passband.stats.metric.registry import expand_metrics, measured_on, parse_metric
 from passband.stats.tolerance import ROUNDING
 
 __all__ = ["Estimate", "Over", "Template", "estimate", "on_scale", "weighed", "with_certificate"]
@@ -153,36 +153,61 @@ def estimate(
     check_over(over)
     level = as_level(level)
     check_text("method", method, "auto")
-    names = [] if isinstance(metrics, str) else names_in(metrics)
-    scored = outcomes.counted(policy)
+    names = [metrics] if isinstance(metrics, str) else names_in(metrics)
     if (certify or calibrate) and method != "auto":
         raise InvalidInput(
             f"certify and calibrate simulate the default interval, method='auto'; got {method!r}."
         )
-    is_plain = by is None and weights is None and population is None
-    if (certify or calibrate) and not is_plain:
+    design = by, weights, population
+    if (certify or calibrate) and design != (None, None, None):
         raise InvalidInput(
             "certify and calibrate simulate plain estimates, without by, weights or population."
         )
-    template = Template(
-        outcomes, scored, over, method, level, policy, seed_of(seed), certify, calibrate
-    )
-    fill: Callable[[Metric], Estimate] = template.filled
-    most: Callable[[str], int] = template.most_trials
-    evidence = evidence_of(scored)
-    if not is_plain:
+    options = over, method, level, policy, seed_of(seed), certify, calibrate
+    made: dict[int, _Maker] = {}
+
+    def maker(name: str) -> _Maker:
+        measured = measured_on(outcomes, name)
+        if id(measured) not in made:
+            template = Template(measured, measured.counted(policy), *options)
+            made[id(measured)] = _Maker.of(template, *design)
+        return made[id(measured)]
+
+    if isinstance(metrics, str):
+        own = maker(metrics)
+        return own.finished(parse_metric(metrics, own.most(metrics)))
+    return [
+        maker(name).finished(metric)
+        for name in names
+        for metric in expand_metrics(name, maker(name).most(name))
+    ]
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Makes the estimates of metrics that are measured on the same outcomes."""
+
+    outcomes: Outcomes
+    fill: Callable[[Metric], Estimate]
+    most: Callable[[str], int]
+    evidence: Evidence
+
+    @staticmethod
+    def of(
+        template: Template, by: Labels | None, weights: Weights | None, population: int | None
+    ) -> _Maker:
+        if by is None and weights is None and population is None:
+            evidence = evidence_of(template.scored)
+            return _Maker(template.outcomes, template.filled, template.most_trials, evidence)
         # Imported here, as they make estimates of this module.
         from passband.stats.interval.strata.design import Design
 
         design = Design.of(template, by, weights, population)
-        fill, most, evidence = design.filled, design.most_trials, design.evidence
+        return _Maker(template.outcomes, design.filled, design.most_trials, design.evidence)
 
-    def finished(metric: Metric) -> Estimate:
-        return weighed(on_scale(fill(metric), metric, outcomes), metric.k, evidence)
-
-    if isinstance(metrics, str):
-        return finished(parse_metric(metrics, most(metrics)))
-    return [finished(metric) for name in names for metric in expand_metrics(name, most(name))]
+    def finished(self, metric: Metric) -> Estimate:
+        estimate = on_scale(self.fill(metric), metric, self.outcomes)
+        return weighed(estimate, metric.k, self.evidence)
 
 
 def on_scale(estimate: Estimate, metric: Metric, outcomes: Outcomes) -> Estimate:
