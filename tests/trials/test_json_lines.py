@@ -23,7 +23,9 @@ def test_lines_are_those_of_rows(tmp_path_factory: pytest.TempPathFactory, row: 
         store.append(run, [row])
     with Trials(directory) as trials:
         simple = io.BytesIO()
-        EXPORTS["jsonl"](simple, export_columns(trials, trials.runs()), rows(trials, trials.runs()), ())
+        EXPORTS["jsonl"](
+            simple, export_columns(trials, trials.runs()), rows(trials, trials.runs()), ()
+        )
         assert b"".join(lines(trials, trials.runs())) == simple.getvalue()
 
 

@@ -21,7 +21,7 @@ from passband.stats.data.matrix import masked_sums, score_matrix
 from passband.stats.data.scale import UNIT, UNSTATED, Scale
 from passband.stats.data.sequence import Sequence as AskedScores
 from passband.stats.data.sequence import compact
-from passband.stats.data.spending import Spending, SpentColumn, spent_outcomes
+from passband.stats.data.spending import Spending, Spent, SpentColumn, spent_outcomes
 from passband.stats.data.values import ArrayValue, FrozenDict, frozen, owned
 from passband.stats.data.votes import Same, Votes
 from passband.types import ArrayLike, Bools, Floats, Ints
@@ -477,6 +477,7 @@ class Outcomes(ArrayValue):
             None if clusters is None else tuple(clusters[i] for i in chosen),
             votes=None if self.votes is None else self.votes.take(positions),
             scale=self.range,
+            spending=self.spending if isinstance(self.spending, Spent) else None,
         )
 
     def spent(self, column: SpentColumn) -> Outcomes:
@@ -484,7 +485,6 @@ class Outcomes(ArrayValue):
         key = "spent", column
         if key not in self.memo:
             self.memo[key] = spent_outcomes(self, column)
-            self.memo[key].memo[key] = self.memo[key]
         result: Outcomes = self.memo[key]
         return result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = [
     "SPENT",
     "SPENT_METRICS",
     "Spending",
+    "Spent",
     "SpentColumn",
     "SpentTrials",
     "spent_outcomes",
@@ -38,6 +40,17 @@ _UNKNOWN = (
 SpentTrials = dict[str, list[float | None]]
 
 
+@dataclass(frozen=True)
+class Spent:
+    """Marks outcomes whose scores are a column of what trials took."""
+
+    column: SpentColumn
+
+    def of(self, column: SpentColumn) -> SpentTrials:
+        """Refuse any other column."""
+        raise InvalidInput(_UNKNOWN.format(column))
+
+
 class Spending(Protocol):
     """Reads what the trials of some outcomes took."""
 
@@ -52,6 +65,8 @@ def spent_outcomes(outcomes: Outcomes, column: SpentColumn) -> Outcomes:
     """
     from passband.stats.data.outcomes import Outcomes
 
+    if outcomes.spending == Spent(column):
+        return outcomes
     if outcomes.spending is None:
         raise InvalidInput(_UNKNOWN.format(column))
     trials = outcomes.spending.of(column)
@@ -68,4 +83,5 @@ def spent_outcomes(outcomes: Outcomes, column: SpentColumn) -> Outcomes:
     return Outcomes(
         outcomes.problems, counts, None, graded, outcomes.clusters,
         {f"without {column}": lacking}, scale=SPENT,
+        spending=Spent(column),
     )  # fmt: skip

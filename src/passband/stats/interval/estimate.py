@@ -21,10 +21,12 @@ from passband.stats.checks import (
 )
 from passband.stats.data.evidence import Evidence
 from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.spending import PER_SOLVED
 from passband.stats.evidence.evidence_of import evidence_of
 from passband.stats.evidence.left_out import left_out_notes
 from passband.stats.interval.certify.certificate import Certificate
 from passband.stats.interval.certify.certify import MANY_SETS, certified
+from passband.stats.interval.cost_per_solved import cost_per_solved
 from passband.stats.interval.default.votes import answer_notes
 from passband.stats.interval.default.wilson import level_of
 from passband.stats.interval.methods import Interval, interval_for
@@ -167,6 +169,8 @@ def estimate(
     made: dict[int, _Maker] = {}
 
     def maker(name: str) -> _Maker:
+        if name == PER_SOLVED and design == (None, None, None):
+            return _Maker.of_ratio(Template(outcomes, outcomes.under(policy), *options))
         measured = measured_on(outcomes, name)
         if id(measured) not in made:
             template = Template(measured, measured.counted(policy), *options)
@@ -205,7 +209,14 @@ class _Maker:
         design = Design.of(template, by, weights, population)
         return _Maker(template.outcomes, design.filled, design.most_trials, design.evidence)
 
+    @staticmethod
+    def of_ratio(template: Template) -> _Maker:
+        evidence = evidence_of(template.scored)
+        return _Maker(template.outcomes, template.per_solved, template.most_trials, evidence)
+
     def finished(self, metric: Metric) -> Estimate:
+        if metric.name == PER_SOLVED:
+            return weighed(self.fill(metric), 1, self.evidence)
         estimate = on_scale(self.fill(metric), metric, self.outcomes)
         return weighed(estimate, metric.k, self.evidence)
 
@@ -258,6 +269,17 @@ class Template:
         if not (self.certify or self.calibrate):
             return result
         return with_certificate(result, request, calibrate=self.calibrate)
+
+    def per_solved(self, metric: Metric) -> Estimate:
+        """Return the cost of a solved problem."""
+        costs = self.outcomes.spent("cost")
+        ratio = cost_per_solved(self.scored, costs, self.over, self.level)
+        both = (self.scored.trials > 0) & (costs.trials > 0)
+        return Estimate(
+            metric.name, ratio.value, ratio.low, ratio.high, ratio.se, self.level, self.over,
+            self.method, int(both.sum()), int(costs.trials[both].sum()),
+            int((~both).sum()), costs.n_unscored, self.policy, None,
+        )  # fmt: skip
 
     def _estimate(self, request: IntervalRequest, interval: Interval) -> Estimate:
         metric = request.metric

@@ -26,7 +26,7 @@ import numpy as np
 from passband.errors import InvalidInput, NotEnoughData, UnknownName
 from passband.registry import Registry
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.spending import COLUMNS
+from passband.stats.data.spending import COLUMNS, PER_SOLVED
 from passband.stats.metric import credits
 from passband.stats.metric.components import (
     BestScore,
@@ -189,6 +189,11 @@ def needs_answers(names: Iterable[str]) -> bool:
 def measured_on(outcomes: Outcomes, name: str) -> Outcomes:
     """Return the outcomes that a metric is measured on: the scores, or what the trials took."""
     key = parse_name(name).key
+    if key == PER_SOLVED:
+        raise InvalidInput(
+            f"{PER_SOLVED} is estimated for each model (passband stats, passband.estimate); "
+            "compare cost and pass@1 by themselves."
+        )
     return next((outcomes.spent(column) for column in COLUMNS if column == key), outcomes)
 
 
@@ -304,6 +309,7 @@ def _avg(name: MetricName, k: int) -> Metric:
     return MeanMetric(name.key, 1, MeanScore())
 
 
+@register_family(PER_SOLVED, summary="mean cost over the share of trials that succeed")
 @register_family("cost", summary="mean cost of a trial")
 @register_family("tokens", summary="mean number of tokens of a trial, in and out")
 @register_family("latency", summary="mean seconds until a trial's answer came")
