@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from passband.readers.groups import Remark
 from passband.stats.data.spending import SpentColumn, SpentTrials
-from passband.trials.reader import Trials
+from passband.trials.reader import RunRecord, Trials
 
-__all__ = ["StoredSpending"]
+__all__ = ["StoredSpending", "cost_remarks"]
 
 
 @dataclass(frozen=True)
@@ -28,3 +30,15 @@ class StoredSpending:
                 if self.first is None or trial < self.first:
                     taken.setdefault(keys[problem], []).append(value)
         return taken
+
+
+def cost_remarks(trials: Trials, runs: Iterable[RunRecord]) -> Iterator[Remark]:
+    """Yield a remark on what the trials of each task and model cost, where that is recorded."""
+    parts = []
+    for run in runs:
+        if trials.is_priced(run.number):
+            lacking = trials.costs(run.number).unpriced
+            without = f" without {lacking:,} of its answers, whose cost is unknown" * bool(lacking)
+            parts.append(f"{run.task} by {run.label} {trials.cost(run.number):.12g}{without}")
+    if parts:
+        yield Remark(f"cost: {', '.join(parts)}")

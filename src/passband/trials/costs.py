@@ -1,7 +1,7 @@
 """What the trials of a run cost: those with a cost, and those that still need a price.
 
-Costs are added up in whole units of 1e-12. A token at a price of up to six decimals per million is a
-whole number of them, so a sum does not depend on the order of the trials or on how they were merged.
+Costs are added up in whole units of 1e-12. A token at a price of up to six decimals per million is
+a whole number of them, so a sum does not depend on the order of the trials, nor on merging.
 """
 
 from __future__ import annotations
