@@ -431,8 +431,38 @@ def test_few_informative_problems_are_noted() -> None:
             "more problems make it firmer"
         )
         one = estimate(Outcomes.from_counts([0] * 50 + [1], 8), "pass@1", over=over)
-        assert one.notes == (notes.few_informative(51, 1),)
+        assert one.notes == (notes.few_informative(51, 1, is_weak=True),)
         assert not estimate(Outcomes.from_counts([0] * 50 + [1] * 10, 8), "pass@1", over=over).notes
+
+
+@pytest.mark.parametrize(
+    ("successes", "metric", "code"),
+    [
+        ([8] * 199 + [7], "pass@1", "few-informative"),  # one of 200 carries the spread
+        ([6, 7] * 40, "pass@4", "all-same-value"),  # wrong trials, but no problem without a success
+        ([8] * 30 + [7] * 90 + [6, 7] * 10 + [0], "pass@4", "few-informative"),
+    ],
+)
+def test_notes_are_weak_where_next_to_none_carries_the_spread(
+    successes: list[int], metric: str, code: str
+) -> None:
+    for over in TARGETS:
+        found = estimate(Outcomes.from_counts(successes, 8), metric, over=over)
+        mirrored = Outcomes.from_counts([8 - count for count in successes], 8)
+        same = estimate(mirrored, metric.replace("@", "^"), over=over)
+        for notes_ in (found.notes, same.notes):
+            (note,) = [note for note in notes_ if note.code == code]
+            assert note.severity == "weak"
+            assert "may be too short" in note.text
+
+
+@pytest.mark.parametrize("successes", [[0] * 50 + [1] * 9, [0, 1, 1, 5], [0] * 20, [8] * 20])
+def test_notes_are_remarks_where_the_interval_makes_up_for_few_problems(
+    successes: list[int],
+) -> None:
+    for over in TARGETS:
+        found = estimate(Outcomes.from_counts(successes, 8), "pass@1", over=over)
+        assert {note.severity for note in found.notes} == {"remark"}
 
 
 def test_few_clusters_are_noted() -> None:
