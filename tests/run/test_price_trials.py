@@ -110,7 +110,7 @@ def test_costs_are_compared_and_limited() -> None:
     for verdict, limit in limits.items():
         options = ("-m", "cost", "--tolerance", "1", "--limit", f"cost={limit!r}", "--json")
         lines = json.loads(run("gate", "a", "b", *options).out)["comparisons"]
-        assert [line["verdict"] for line in lines] == ["pass", verdict]
+        assert [line["verdict"] for line in lines] == ["worse-within-tolerance", verdict]
         assert lines[1]["new"] - lines[1]["base"] == lines[1]["difference"]
     assert run("gate", "a", "b", "--limit", "pass@1=1").code == 2
     assert run("gate", "a", "b", "--limit", "cost=much").code == 2
