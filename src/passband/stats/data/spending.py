@@ -31,9 +31,10 @@ COLUMNS: tuple[SpentColumn, ...] = get_args(SpentColumn)
 PER_SOLVED = "cost-per-solved"
 SPENT_METRICS = (*COLUMNS, PER_SOLVED)
 SPENT = Scale(0.0, None, lower_is_better=True)
-_UNKNOWN = (
-    "{0} is not known of these trials; run directories have it. A cost needs the price of the "
-    "model: passband run --price IN,OUT, or passband score RUN --price IN,OUT for recorded trials."
+_UNKNOWN = "{0} is not known of these trials; run directories have it"
+_PRICE = (
+    ", once the price of the model is given: passband run --price IN,OUT, or for recorded trials "
+    "passband score RUN --price IN,OUT"
 )
 
 #: By the name of the problem, what each trial took; None for an answer that does not say.
@@ -48,7 +49,7 @@ class Spent:
 
     def of(self, column: SpentColumn) -> SpentTrials:
         """Refuse any other column."""
-        raise InvalidInput(_UNKNOWN.format(column))
+        raise _unknown(column)
 
 
 class Spending(Protocol):
@@ -68,13 +69,13 @@ def spent_outcomes(outcomes: Outcomes, column: SpentColumn) -> Outcomes:
     if outcomes.spending == Spent(column):
         return outcomes
     if outcomes.spending is None:
-        raise InvalidInput(_UNKNOWN.format(column))
+        raise _unknown(column)
     trials = outcomes.spending.of(column)
     rows = [trials.get(problem, []) for problem in outcomes.problems]
     values = [[one for one in row if one is not None] for row in rows]
     counts = np.array([len(row) for row in values])
     if not counts.any():
-        raise InvalidInput(_UNKNOWN.format(column))
+        raise _unknown(column)
     graded = GradedScores(
         np.array([one for row in values for one in row], dtype=np.float64),
         np.concatenate([[0], np.cumsum(counts)]),
@@ -85,3 +86,8 @@ def spent_outcomes(outcomes: Outcomes, column: SpentColumn) -> Outcomes:
         {f"without {column}": lacking}, scale=SPENT,
         spending=Spent(column),
     )  # fmt: skip
+
+
+def _unknown(column: SpentColumn) -> InvalidInput:
+    price = _PRICE if column == "cost" else ""
+    return InvalidInput(f"{_UNKNOWN.format(column)}{price}.")
