@@ -1643,8 +1643,8 @@ OTHER_SCORER_VERSION = Note(
 WARNED = frozenset(
     {
         "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong",
-        "looks-misread", "many-flaky-verdicts", "missing-modules", "one-shard", "shards-missing",
-        "shards-waiting", "unsafe-code", "unscored-trials",
+        "looks-misread", "many-flaky-verdicts", "missing-modules", "missing-rows", "one-shard",
+        "shards-missing", "shards-waiting", "unsafe-code", "unscored-trials",
     }
 )  # fmt: skip
 

@@ -80,7 +80,7 @@ def _observed(trials: Trials, run: RunRecord, scorer: ScorerRecord, outcomes: Ou
         is_greedy=_is_greedy(run),
         prompts=_prompts(trials, run, outcomes),
         progress=_progress(trials, run),
-        findings=(*findings, *_of_servers(run)),
+        findings=(*findings, *_of_servers(run), *_of_lost_rows(trials, run)),
     )
 
 
@@ -90,6 +90,14 @@ def _of_servers(run: RunRecord) -> Iterator[Finding]:
         text = f"trials are from {len(run.addresses)} addresses of one model"
         listed = ", ".join(run.addresses)
         yield Finding("moved-server", "remark", f"{text}: {listed}", {}, {"n": len(run.addresses)})
+
+
+def _of_lost_rows(trials: Trials, run: RunRecord) -> Iterator[Finding]:
+    """Find rows of trials that were written and are gone, though the tallies still count them."""
+    if lost := trials.lost(run):
+        rows = "1 row of a trial is" if lost == 1 else f"{lost} rows of trials are"
+        text = f"{rows} missing from the store, and counted all the same; passband check says more"
+        yield Finding("missing-rows", "weak", text, numbers={"lost": lost})
 
 
 def _texts(trials: Trials, run: RunRecord, outcomes: Outcomes) -> AnswerTexts | None:

@@ -340,6 +340,11 @@ class Trials(Framed):
         asked = len(recorded & there)
         return Coverage(asked, len(there) - asked, len(recorded) - asked)
 
+    def lost(self, run: RunRecord) -> int:
+        """Return how many trials of a run were written and have no row."""
+        ((rows,),) = self._rows.each("SELECT count(*) FROM trial WHERE run=?", run.number)
+        return max(self._rows.counter("trial", run.number) - int(rows), 0)
+
     def recorded(self, run: int, without: Sequence[Status] = ()) -> dict[int, int]:
         """Return for each problem the set of its recorded trials, as the bits of a number."""
         left_out = [STATUSES.index(status) for status in without]
