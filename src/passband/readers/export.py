@@ -203,6 +203,7 @@ class _Rows:
             latency_ms=self._whole("latency_ms", row),
             attempts=self._whole("attempts", row) or 1,
             seed=self._whole("seed", row),
+            cost=self._number("cost", row),
             request_id=self._text("request_id", row),
             scores=[score for n in range(len(self._scorers)) for score in self._scores(n, row)],
             finish_reason=self._text("finish_reason", row),

@@ -18,6 +18,7 @@ from passband.readers.observed import (
     Progress,
     with_evidence,
 )
+from passband.readers.stored_spending import StoredSpending
 from passband.stats.checks import as_whole
 from passband.stats.data.evidence import Finding
 from passband.stats.data.outcomes import Outcomes
@@ -44,7 +45,9 @@ def stored_outcomes(
         return _of_first(trials, run, scorer, as_whole("first", first))
     if "with-evidence" not in outcomes.memo:
         observed = _observed(trials, run, scorer, outcomes)
-        outcomes.memo["with-evidence"] = with_evidence(outcomes, observed)
+        spending = StoredSpending(trials.directory, run.number)
+        known = replace(outcomes, spending=spending)
+        outcomes.memo["with-evidence"] = with_evidence(known, observed)
     result: Outcomes = outcomes.memo["with-evidence"]
     return result
 
@@ -61,7 +64,9 @@ def _of_first(trials: Trials, run: RunRecord, scorer: ScorerRecord, first: int) 
             f"{key!r:.80} has {complete[fewest]}."
         )
     outcomes = trials.outcomes_of_first(run, first, scorer)
-    return replace(outcomes, found=stored_outcomes(trials, run, scorer).found.of_first())
+    spending = StoredSpending(trials.directory, run.number, first)
+    found = stored_outcomes(trials, run, scorer).found.of_first()
+    return replace(outcomes, found=found, spending=spending)
 
 
 def _observed(trials: Trials, run: RunRecord, scorer: ScorerRecord, outcomes: Outcomes) -> Observed:
