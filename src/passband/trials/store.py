@@ -128,10 +128,12 @@ class Store(ProblemTable):
         self._begun.add(number)
         return number
 
-    def set_scorers(self, run: int, scorers: Sequence[ScorerEntry]) -> list[int]:
+    def set_scorers(
+        self, run: int, scorers: Sequence[ScorerEntry], *, first: str | None = None
+    ) -> list[int]:
         """Make these the scorers of the run, the first the main one, and return their numbers.
 
-        Scorers of other names that the run has come after them.
+        Scorers of other names that the run has come after them; the one named `first` before all.
         """
         names = {entry.name for entry in scorers}
         rows = [row for row in self.rows("scorer") if row[1] == run]
@@ -139,10 +141,17 @@ class Store(ProblemTable):
         kept = [row[0] for row in used if row[2] not in names]
         with self.transaction():
             numbers = [self.put_scorer(run, entry) for entry in scorers]
-            order = {number: position for position, number in enumerate([*numbers, *kept])}
             mine = [row for row in self.rows("scorer") if row[1] == run]
+            chosen = {row[0] for row in mine if row[2] == first}
+            every = sorted([*numbers, *kept], key=lambda number: number not in chosen)
+            order = {number: position for position, number in enumerate(every)}
             self.put("scorer", [(*row[:5], order.get(row[0])) for row in mine])
         return numbers
+
+    def main_scorer(self, run: int) -> int | None:
+        """Return the number of the main scorer of a run; None if it has no scorer."""
+        rows = (row for row in self.rows("scorer") if row[1] == run and row[5] == 0)
+        return next((int(row[0]) for row in rows), None)
 
     def put_scorer(self, run: int, entry: ScorerEntry, number: int | None = None) -> int:
         """Return the number of a scorer, which is entered if it is new; it is not yet used.
