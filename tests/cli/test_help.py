@@ -47,4 +47,5 @@ def test_without_a_verb_the_help_is_shown() -> None:
     done = run()
     assert (done.code, done.err) == (0, "")
     assert done.out == run("--help").out
-    assert "\n" in done.out and "\\n" not in done.out
+    assert "\n" in done.out
+    assert "\\n" not in done.out

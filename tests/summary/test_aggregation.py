@@ -63,5 +63,5 @@ def test_composites_of_a_run() -> None:
 
 
 def test_what_is_no_trial_is_refused() -> None:
-    with pytest.raises(WrongType, match="metrics.json"):
+    with pytest.raises(WrongType, match=r"metrics\.json"):
         compute_record_aggregates({"task_completion": 1.0})
