@@ -44,8 +44,12 @@ TASK = "tasks=seed_tasks:simple_math_task"
     ],
 )
 def test_what_is_wrong_is_refused_before_anything_is_asked(
-    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    options: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setitem(sys.modules, "tinker", None)
     with FaultServer(ok) as server, pytest.raises(SystemExit) as exit:
         main([TASK, "model_name=m", f"base_url={server.url}", *options])
     printed = capsys.readouterr()
