@@ -31,7 +31,7 @@ DUCKDB      := 2.0.0
 PEERS       := build/peers
 OLDEST      := build/oldest
 NOT_OLDEST  := generate/inspect inspect_evals light_tasks.py seed_tasks.py inspect_tasks.py \
-    unmodified_clients.py
+    unmodified_clients.py tasks/test_inspect_task.py tasks/test_reach.py
 
 PY  := "$(VENV)/bin/python"
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
