@@ -225,6 +225,8 @@ coverage: $(VENV)/.installed
 	@$(PY) benchmarks/coverage_designs.py
 	@$(PY) benchmarks/proportions.py
 	@$(PY) benchmarks/coverage_methods.py
+	@echo "and whether notes tell the intervals that are too short ..."
+	@$(PY) benchmarks/notes.py
 	@echo "what is found out about data: power, false alarms, cost ..."
 	@$(PY) benchmarks/evidence.py
 	@echo "of programs whose verdicts change ..."

@@ -128,11 +128,8 @@ class Job:
 
 def cells_of(job: Job) -> list[Cell]:
     """Measure every metric and k on the data sets of one population and size."""
-    population = (OTHER if job.other_set else PUBLISHED)[job.name]
-    rng = np.random.default_rng(job.seed)
-    p = population(rng, (job.sets, job.problems))
-    many = population(np.random.default_rng(1), (400_000,))
-    successes = rng.binomial(job.trials, p)
+    p, successes = drawn(job)
+    many = population_of(job)(np.random.default_rng(1), (400_000,))
     shift = (job.trials + 1) * np.arange(job.sets)[:, None]
     counts = np.bincount((successes + shift).ravel(), minlength=job.sets * (job.trials + 1))
     counts = counts.reshape(job.sets, job.trials + 1).astype(np.float64)
@@ -161,6 +158,17 @@ def cells_of(job: Job) -> list[Cell]:
             )
             found.append(cell(job, name, over, dense, truth[over], (low, high), other))
     return found
+
+
+def population_of(job: Job) -> Population:
+    return (OTHER if job.other_set else PUBLISHED)[job.name]
+
+
+def drawn(job: Job) -> tuple[Floats, NDArray[np.int64]]:
+    """Draw the success probabilities of the problems of each data set, and their successes."""
+    rng = np.random.default_rng(job.seed)
+    p = population_of(job)(rng, (job.sets, job.problems))
+    return p, rng.binomial(job.trials, p)
 
 
 def check_against_estimate(

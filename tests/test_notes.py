@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from passband import notes
+from passband import Outcomes, estimate, notes
 from passband.notes import Note, few_informative, joined, notes_as_json, of_side
 
 CONSTANTS = {name: value for name, value in vars(notes).items() if isinstance(value, Note)}
@@ -119,9 +119,85 @@ def test_problems_that_share_a_value() -> None:
     assert few_informative(20, 0).code == "all-same-value"
     assert str(few_informative(20, 0, "cluster")).startswith("all 20 clusters")
     assert "only 3 problems" in str(few_informative(3, 2))
+    assert str(few_informative(3, 2, is_weak=True)) == (
+        "only 3 problems, so the interval may be too short; add problems"
+    )
+    assert str(few_informative(300, 299, is_weak=True)) == (
+        "the spread of 300 problems rests on a few that are far from the others, so the interval "
+        "may be too short; add problems"
+    )
     assert str(few_informative(20, 8)).startswith("12 of 20 problems share one value")
 
 
 def test_a_note_on_one_side_keeps_its_code() -> None:
     assert of_side("a", notes.ONE_TRIAL)[:2] == ("one-trial", f"a: {notes.ONE_TRIAL.text}")
     assert joined([Note("x", "first"), Note("y", "second")]) == "first; second"
+
+
+ALL_RIGHT = Outcomes.from_counts([8] * 20, 8)
+SPREAD = Outcomes.from_counts([*range(9)] * 6, 8)
+THREE = Outcomes.from_counts([0, 4, 8], 8)
+CLUSTERED = Outcomes.from_counts([*range(9)] * 6, 8, clusters=[*range(27)] * 2)
+FEW_CLUSTERS = Outcomes.from_counts([*range(9)] * 6, 8, clusters=[*range(9)] * 6)
+UNBOUNDED = Outcomes.from_array([[float(score)] for score in range(30)])
+TAIL = Outcomes.from_array([[float(2**score)] for score in range(12)])
+#: Notes that can be weak: data and options with which they are, and with which they are not.
+WEAK: list[tuple[str, tuple[Outcomes, dict[str, str]], tuple[Outcomes, dict[str, str]]]] = [
+    (
+        "few-informative",
+        (Outcomes.from_counts([8] * 99 + [7], 8), {}),
+        (THREE, {}),
+    ),
+    ("few-informative", (THREE, {"method": "t"}), (SPREAD, {"method": "t"})),
+    ("all-same-value", (Outcomes.from_counts([7] * 40, 8), {}), (ALL_RIGHT, {})),
+    ("few-clusters", (FEW_CLUSTERS, {"method": "t"}), (FEW_CLUSTERS, {})),
+    ("tail-may-be-missing", (TAIL, {}), (UNBOUNDED, {})),
+    (
+        "clusters-ignored",
+        (CLUSTERED, {"method": "hierarchical"}),
+        (SPREAD, {"method": "hierarchical"}),
+    ),
+    (
+        "plug-in-rates",
+        (SPREAD, {"method": "percentile", "over": "trials"}),
+        (SPREAD, {"method": "percentile"}),
+    ),
+    (
+        "prior-on-edge",
+        (Outcomes.from_counts([4] * 10, 8), {"method": "empirical-bayes", "over": "trials"}),
+        (SPREAD, {"method": "empirical-bayes", "over": "trials"}),
+    ),
+    (
+        "prior-dominates",
+        (Outcomes.from_counts([0] * 200, 2), {"method": "uniform", "over": "trials"}),
+        (SPREAD, {"method": "uniform", "over": "trials"}),
+    ),
+    (
+        "value-outside",
+        (Outcomes.from_counts([0] * 200, 2), {"method": "uniform", "over": "trials"}),
+        (SPREAD, {"method": "uniform", "over": "trials"}),
+    ),
+    ("eva-zero-width", (ALL_RIGHT, {"method": "eva"}), (SPREAD, {"method": "eva"})),
+    ("eva-clusters-ignored", (CLUSTERED, {"method": "eva"}), (SPREAD, {"method": "eva"})),
+]
+
+
+@pytest.mark.parametrize(("code", "weak", "sound"), WEAK, ids=lambda part: str(part)[:20])
+def test_a_note_is_weak_where_the_interval_may_be_too_short(
+    code: str, weak: tuple[Outcomes, Any], sound: tuple[Outcomes, Any]
+) -> None:
+    def severities(outcomes: Outcomes, options: dict[str, Any]) -> set[str]:
+        name = "pass@1" if outcomes.is_binary else "avg"
+        found = estimate(outcomes, name, seed=0, **options)
+        return {note.severity for note in found.notes if note.code == code}
+
+    assert severities(*weak) == {"weak"}
+    assert severities(*sound) <= {"remark"}
+
+
+def test_every_note_that_can_be_weak_is_tested() -> None:
+    tested = {code for code, _, _ in WEAK}
+    # By certify, by the metrics of a task file, and by the accuracy of a bank.
+    elsewhere = {"low-coverage", "few-units", "model-accuracy"}
+    always = {note.code for note in every_note() if note.severity == "weak"}
+    assert always <= tested | elsewhere

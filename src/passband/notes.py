@@ -226,6 +226,10 @@ class Note(NamedTuple):
     def __str__(self) -> str:
         return self.text
 
+    def as_weak(self) -> Note:
+        """Return the note where it means that the interval may be too short."""
+        return self._replace(severity="weak")
+
 
 def notes_as_json(notes: Iterable[Note]) -> list[dict[str, str]]:
     """Convert notes to JSON-serialisable dicts.
@@ -268,6 +272,7 @@ TAIL_MISSING = Note(
     "tail-may-be-missing",
     "unbounded scores with a long tail, whose end so few problems may not have shown; the interval "
     "may be too short; add problems",
+    "weak",
 )
 SOLVED_WITHIN = Note(
     "solved-within",
@@ -331,29 +336,44 @@ may be short
     )
 
 
-def few_informative(problems: int, informative: int, noun: str = "problem") -> Note:
-    """Return the note on problems, or clusters, nearly all of which share one value.
+def few_informative(
+    problems: int, informative: int, noun: str = "problem", *, is_weak: bool = False
+) -> Note:
+    """Return the note on problems, or clusters, whose spread rests on a few of them.
+
+    It is weak where these are so few, or so far from the rest, that the interval may be too short.
 
     >>> print(few_informative(20, 8))
     12 of 20 problems share one value, so the interval rests on the other 8 and is rough; more \
 problems make it firmer
+    >>> print(few_informative(200, 1, is_weak=True))
+    199 of 200 problems share one value, so the interval rests on the other one and may be too \
+short; add problems
     """
+    end = "may be too short" if is_weak else "is rough"
+    remedy = f"add {noun}s" if is_weak else f"more {noun}s make it firmer"
+    severity: Severity = "weak" if is_weak else "remark"
     if informative == 0:
-        return Note(
-            "all-same-value",
-            f"all {problems} {noun}s have the same value; the interval covers {noun}s of another "
-            f"value that so few could have missed; more {noun}s narrow it",
+        missed = f"the interval covers {noun}s of another value that so few could have missed"
+        remedy = f"more {noun}s narrow it"
+        if is_weak:
+            missed = f"their trials show that others are possible, and the interval {end}"
+            remedy = f"add {noun}s"
+        text = f"all {problems} {noun}s have the same value; {missed}; {remedy}"
+        return Note("all-same-value", text, severity)
+    if informative == problems - 1 and problems <= 10:
+        text = f"only {problems} {noun}s, so the interval {end}; add {noun}s"
+    elif is_weak and 2 * informative > problems:
+        text = (
+            f"the spread of {problems} {noun}s rests on a few that are far from the others, so "
+            f"the interval {end}; {remedy}"
         )
-    if informative == problems - 1:
-        return Note(
-            "few-informative", f"only {problems} {noun}s, so the interval is rough; add {noun}s"
+    else:
+        text = (
+            f"{problems - informative} of {problems} {noun}s share one value, so the interval "
+            f"rests on the other {'one' if informative == 1 else informative} and {end}; {remedy}"
         )
-    return Note(
-        "few-informative",
-        f"{problems - informative} of {problems} {noun}s share one value, so the interval rests on "
-        f"the other {'one' if informative == 1 else informative} and is rough; more {noun}s make "
-        f"it firmer",
-    )
+    return Note("few-informative", text, severity)
 
 
 def few_repeats(repeated: int, problems: int) -> Note:
@@ -442,7 +462,7 @@ def low_coverage(sentence: str, is_widened: bool) -> Note:
 widens it
     """
     remedy = "add problems" if is_widened else "calibrate=True or --calibrate widens it"
-    return Note("low-coverage", f"{sentence}, by simulation; {remedy}")
+    return Note("low-coverage", f"{sentence}, by simulation; {remedy}", "weak")
 
 
 def calibrated(quantile: float, before: str, after: str) -> Note:
@@ -1032,6 +1052,7 @@ PLUG_IN_RATES = Note(
     "plug-in-rates",
     "resampling takes the observed rates for the true ones and understates the noise when trials "
     "are few",
+    "weak",
 )
 STRETCHED = Note(
     "stretched",
@@ -1043,11 +1064,15 @@ CLUSTERS_IGNORED = Note(
     "clusters-ignored",
     "clusters are ignored: this method takes the problems as independent, and its interval may be "
     "too short",
+    "weak",
 )
-EVA_CLUSTERS = Note("eva-clusters-ignored", "clusters are ignored: EVA resamples single problems")
+EVA_CLUSTERS = Note(
+    "eva-clusters-ignored", "clusters are ignored: EVA resamples single problems", "weak"
+)
 EVA_ZERO_WIDTH = Note(
     "eva-zero-width",
     "all problems have the same value; EVA then reports a width of zero, which is no certainty",
+    "weak",
 )
 EVA_OUTSIDE = Note(
     "eva-outside", "the estimate lies outside the interval, which is left as EVA computes it"
@@ -1151,6 +1176,7 @@ PRIOR_ON_EDGE = Note(
     "prior-on-edge",
     "the best-fitting prior is at the edge of the search: the data do not determine how the "
     "problems are spread, and the interval is likely too short",
+    "weak",
 )
 ONE_TRIAL_PRIOR = Note(
     "one-trial-prior",
@@ -1184,6 +1210,7 @@ def prior_dominates(mean: float, observed: float, sd: float) -> Note:
         "prior-dominates",
         f"the prior moves the answer more than the data do: posterior mean {mean:.4g}, "
         f"observed value {observed:.4g}, posterior standard deviation {sd:.2g}",
+        "weak",
     )
 
 
@@ -1193,6 +1220,7 @@ def value_outside(observed: float) -> Note:
         "value-outside",
         f"the observed value {observed:.4g} lies outside the interval, which is for the latent "
         "value",
+        "weak",
     )
 
 
@@ -1589,7 +1617,7 @@ def unequal_trials(fewest: int, most: int) -> Note:
 def few_units(units: int) -> Note:
     """Return the note on a percentile interval from a handful of problems or clusters."""
     text = f"an interval from {units} problems or clusters is too narrow; add problems"
-    return Note("few-units", text)
+    return Note("few-units", text, "weak")
 
 
 # -- trials of a run, and metrics that cannot be measured ------------------------------------------

@@ -73,7 +73,19 @@ def test_calibrated() -> None:
 def test_json_keeps_it(options: dict[str, bool]) -> None:
     summary = summarize(TAIL, ["avg", "max@2"], **options)
     assert Summary.from_json(summary.to_json()) == summary
-    assert json.loads(summary.to_json())["version"] == 2
+    assert {note["code"] for note in weak_notes(summary)} >= {"tail-may-be-missing"}
+    assert json.loads(summary.to_json())["version"] == 4
+    even = summarize(
+        [[float(score)] for score in range(40)], "avg", **(options or {"certify": True})
+    )
+    assert not weak_notes(even)
+    assert json.loads(even.to_json())["version"] == 2
+
+
+def weak_notes(summary: Summary) -> list[dict[str, str]]:
+    lines = json.loads(summary.to_json())["groups"][0]["lines"]
+    notes = [note for line in lines for note in line["estimate"]["notes"]]
+    return [note for note in notes if note.get("severity") == "weak"]
 
 
 def test_only_the_default_method() -> None:

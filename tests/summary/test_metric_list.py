@@ -214,7 +214,7 @@ def test_a_corpus_score_is_of_first_answers(tmp_path: Path) -> None:
     assert found["se"] > 0
     assert (found["n_problems"], found["n_trials"], found["left_out"]) == (3, 3, 1)
     assert found["n_unscored"] == 3
-    assert found["notes"][-1]["code"] == "few-units"
+    assert (found["notes"][-1]["code"], found["notes"][-1]["severity"]) == ("few-units", "weak")
     assert [s["bleu"] is None for s in results["samples"]["t"]] == [False, False, False, True]
     assert results["samples"]["t"][1]["bleu"] == 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -145,7 +145,10 @@ def some_places(offsets: Ints) -> tuple[Ints, Ints]:
 
 def with_evidence(outcomes: Outcomes, observed: Observed) -> Outcomes:
     """Return outcomes that know what was found where they were read."""
-    return outcomes.knowing(observed.evidence(outcomes).findings)
+    known = outcomes.knowing(observed.evidence(outcomes).findings)
+    if observed.texts is None:
+        return known
+    return replace(known, found=replace(known.found, has_texts=True))
 
 
 def _right(outcomes: Outcomes) -> Ints:

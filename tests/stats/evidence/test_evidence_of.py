@@ -51,9 +51,9 @@ def test_numbers_of_trials_may_differ_from_stratum_to_stratum() -> None:
 def test_failures_explain_numbers_that_were_planned() -> None:
     """Where all problems were asked equally often, no rule looked at results."""
     failed = np.array([6, 2] * 20)
-    outcomes = Outcomes.from_counts([0, 6] * 20, 8 - failed, unscored={"timeout": failed})
+    outcomes = Outcomes.from_counts([0, 5] * 20, 8 - failed, unscored={"timeout": failed})
     assert codes(outcomes) == ["failures-related"]
-    missing = Outcomes.from_counts([0, 6] * 20, 8 - failed, unscored={"missing": failed})
+    missing = Outcomes.from_counts([0, 5] * 20, 8 - failed, unscored={"missing": failed})
     assert codes(missing) == ["trials-related"]
 
 
@@ -64,7 +64,9 @@ def test_scores_on_a_bounded_scale() -> None:
     lower = Outcomes.from_array(scores, scale=Scale(0.0, 1.0, lower_is_better=True))
     (finding,) = evidence_of(lower.upright).findings
     assert "the worst score would not have shown" in finding.text
-    wanted = np.where(np.arange(40)[:, None] % 2, [[0.9] * 6], [[0.1, 0.2] + [np.nan] * 4])
+    wanted = np.full((40, 6), 0.9)
+    wanted[::2, 2:] = np.nan
+    wanted[::4, :2], wanted[2::4, :2] = (0.1, 0.2), (0.2, 0.1)
     assert codes(Outcomes.from_array(wanted)) == ["trials-related"]
 
 
@@ -99,7 +101,8 @@ def test_every_code_that_a_finding_is_made_with_is_known() -> None:
 
 
 def test_every_known_code_is_used_and_documented() -> None:
-    sources = (path for path in (ROOT / "src").rglob("*.py") if path.name != "evidence.py")
+    own = ROOT / "src/passband/stats/data/evidence.py"
+    sources = (path for path in (ROOT / "src").rglob("*.py") if path != own)
     source = "\n".join(path.read_text("utf-8") for path in sources)
     assert not [code for code in CODES if f'"{code}"' not in source]
     page = (ROOT / "docs" / "evidence.md").read_text("utf-8")

@@ -33,11 +33,13 @@ def numbered(problems: int, n: int, copied: int) -> Ints:
 )  # fmt: skip
 def test_long_answers_by_the_share_of_problems(copied: int, severity: str | None) -> None:
     expected = [] if severity is None else [("identical-answers", severity)]
+    expected += [("copied-draws", "weak")] if severity == "invalid" else []
     assert codes(numbered(20, 4, copied)) == expected
 
 
-def test_it_weighs_on_trials_alone() -> None:
-    (finding,) = found(numbered(20, 4, 20))
+def test_it_weighs_on_trials_and_on_several_draws() -> None:
+    finding, draws = found(numbered(20, 4, 20))
+    assert [draws.severity_for("problems", k) for k in (1, 2)] == ["remark", "weak"]
     assert finding.severity_for("trials", 1) == "invalid"
     assert finding.severity_for("problems", 8) == "remark"
     assert finding.text.startswith("all answers are identical in 20 of 20 problems")
@@ -63,6 +65,7 @@ def test_short_answers_by_those_not_solved(
     copied: int, solved: float, severity: str | None
 ) -> None:
     expected = [] if severity is None else [("identical-answers", severity)]
+    expected += [("copied-draws", "weak")] if severity == "invalid" else []
     assert codes(numbered(100, 4, copied), short=True, solved=solved) == expected
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from passband import Estimate, InvalidInput, NotEnoughData, Outcomes, estimate, measure, notes
 from passband.errors import WrongType
+from passband.stats.data.evidence import CODES
 from passband.stats.data.scale import UNIT
 from passband.stats.interval.default.wilson import over_problems, over_trials
 from passband.stats.interval.estimate import Over
@@ -130,7 +131,7 @@ def test_an_interval_contains_the_value_and_keeps_to_the_range(
     key: str, over: Over, outcomes: Outcomes, level: float, data: st.DataObject
 ) -> None:
     k = data.draw(st.integers(1, outcomes.most_trials()))
-    found = estimate(outcomes, at(key, k), over=over, level=level)
+    found = estimate(outcomes.accepting(CODES), at(key, k), over=over, level=level)
     low, high = ends(found)
     assert found.value == pytest.approx(measure(outcomes, at(key, k)).value)
     assert low <= found.value <= high
@@ -431,8 +432,38 @@ def test_few_informative_problems_are_noted() -> None:
             "more problems make it firmer"
         )
         one = estimate(Outcomes.from_counts([0] * 50 + [1], 8), "pass@1", over=over)
-        assert one.notes == (notes.few_informative(51, 1),)
+        assert one.notes == (notes.few_informative(51, 1, is_weak=True),)
         assert not estimate(Outcomes.from_counts([0] * 50 + [1] * 10, 8), "pass@1", over=over).notes
+
+
+@pytest.mark.parametrize(
+    ("successes", "metric", "code"),
+    [
+        ([8] * 199 + [7], "pass@1", "few-informative"),  # one of 200 carries the spread
+        ([6, 7] * 40, "pass@4", "all-same-value"),  # wrong trials, but no problem without a success
+        ([8] * 30 + [7] * 90 + [6, 7] * 10 + [0], "pass@4", "few-informative"),
+    ],
+)
+def test_notes_are_weak_where_next_to_none_carries_the_spread(
+    successes: list[int], metric: str, code: str
+) -> None:
+    for over in TARGETS:
+        found = estimate(Outcomes.from_counts(successes, 8), metric, over=over)
+        mirrored = Outcomes.from_counts([8 - count for count in successes], 8)
+        same = estimate(mirrored, metric.replace("@", "^"), over=over)
+        for notes_ in (found.notes, same.notes):
+            (note,) = [note for note in notes_ if note.code == code]
+            assert note.severity == "weak"
+            assert "may be too short" in note.text
+
+
+@pytest.mark.parametrize("successes", [[0] * 50 + [1] * 9, [0, 1, 1, 5], [0] * 20, [8] * 20])
+def test_notes_are_remarks_where_the_interval_makes_up_for_few_problems(
+    successes: list[int],
+) -> None:
+    for over in TARGETS:
+        found = estimate(Outcomes.from_counts(successes, 8), "pass@1", over=over)
+        assert {note.severity for note in found.notes} == {"remark"}
 
 
 def test_few_clusters_are_noted() -> None:

@@ -15,10 +15,10 @@ __all__ = ["BOTH", "CODES", "COUNTS_FIXED", "NOTHING", "VERSION", "Evidence", "F
 VERSION = 1  #: of the JSON
 COUNTS_FIXED = ("stopped-by-outcome", "trials-related", "stopped-by-results")
 CODES = (
-    *COUNTS_FIXED, "drift", "unlike-round", "copied-trials", "copied-draws", "order-unknown",
-    "identical-answers", "greedy-decoding", "copied-problems", "failures-related", "rare-credit",
-    "unasked-problems", "gone-problems", "looks-wrong", "looks-misread",
-    "other-extraction", "different-targets", "moved-server", "model-accuracy",
+    *COUNTS_FIXED, "drift", "unlike-round", "copied-trials", "copied-draws", "identical-scores",
+    "order-unknown", "identical-answers", "greedy-decoding", "copied-problems",
+    "failures-related", "rare-credit", "unasked-problems", "gone-problems", "looks-wrong",
+    "looks-misread", "other-extraction", "different-targets", "moved-server", "model-accuracy",
 )  # fmt: skip
 BOTH: Mapping[Over, int] = {"problems": 1, "trials": 1}
 
@@ -60,7 +60,8 @@ class Evidence:
     """
 
     findings: tuple[Finding, ...] = ()
-    accepted: tuple[str, ...] = ()  #: codes that whoever knows better has accepted
+    accepted: tuple[str, ...] = ()  #: codes that are taken for granted
+    has_texts: bool = field(default=False, compare=False)  #: whether answers were compared
 
     def against(self, over: Over, k: int) -> Finding | None:
         """Return the first finding for which there can be no interval, unless it is accepted."""

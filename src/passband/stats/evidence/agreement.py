@@ -10,6 +10,7 @@ in common, E[A^2] = e P_2 / n_(2) + h P_3 / n_(3) + (e^2 - e - h) (P_2^2 - 4 P_3
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from passband.stats.data.evidence import Finding
 from passband.stats.evidence.shares import standard_errors
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["Agreement", "agreement_of", "copied_findings", "falling_sums"]
+__all__ = ["Agreement", "agreement_of", "copied_draws", "copied_findings", "falling_sums"]
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,13 @@ def copied_findings(agreement: Agreement, what: str) -> tuple[Finding, ...]:
         "by chance, as if answers were copied or cached"
     )
     many = f"{text}; intervals over trials count each copy as a trial, and are too short"
-    draws = f"{text}; of k draws some are then copies: pass@k is too low, and pass^k too high"
     return (
         Finding("copied-trials", "invalid", many, {"trials": 1}, numbers),
-        Finding("copied-draws", "weak", draws, {"problems": 2}, numbers),
+        copied_draws(text, numbers),
     )
+
+
+def copied_draws(text: str, numbers: Mapping[str, float | int | str]) -> Finding:
+    """Return what copies, which `text` describes, mean for metrics of several draws."""
+    draws = f"{text}; of k draws some are then copies: pass@k is too low, and pass^k too high"
+    return Finding("copied-draws", "weak", draws, {"problems": 2}, numbers)

@@ -12,6 +12,7 @@ from passband.notes import Note
 from passband.stats.checks import Over
 from passband.stats.data.evidence import COUNTS_FIXED, Evidence, Finding
 from passband.stats.data.outcomes import MISSING, Outcomes
+from passband.stats.evidence.alike import alike_findings
 from passband.stats.evidence.counts import (
     count_findings,
     graded_count_findings,
@@ -35,7 +36,7 @@ __all__ = [
 def evidence_of(outcomes: Outcomes) -> Evidence:
     """Return the evidence on outcomes of which higher scores are better; found once, and kept."""
     if "evidence" not in outcomes.memo:
-        own = (*_of_counts(outcomes), *_of_order(outcomes))
+        own = (*_of_counts(outcomes), *_of_order(outcomes), *_of_scores(outcomes))
         outcomes.memo["evidence"] = _with_one_cause(outcomes.found.joined(own))
     evidence: Evidence = outcomes.memo["evidence"]
     return evidence
@@ -85,6 +86,13 @@ def evidence_of_all(parts: Iterable[Outcomes]) -> Evidence:
     findings = [finding for evidence in every for finding in evidence.findings]
     accepted = [code for evidence in every for code in evidence.accepted]
     return Evidence().joined(findings).accepting(accepted)
+
+
+def _of_scores(outcomes: Outcomes) -> tuple[Finding, ...]:
+    """Find scores that are all alike; where texts were compared, those say whether answers are."""
+    if outcomes.successes is None or outcomes.found.has_texts:
+        return ()
+    return alike_findings(outcomes.trials, outcomes.successes)
 
 
 def _of_order(outcomes: Outcomes) -> tuple[Finding, ...]:

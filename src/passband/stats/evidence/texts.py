@@ -13,11 +13,18 @@ import numpy as np
 
 from passband.notes import Severity
 from passband.stats.data.evidence import Finding
-from passband.stats.evidence.agreement import Agreement, agreement_of, copied_findings, falling_sums
+from passband.stats.evidence.agreement import (
+    Agreement,
+    agreement_of,
+    copied_draws,
+    copied_findings,
+    falling_sums,
+)
 from passband.types import Ints
 
 __all__ = ["solved_share", "text_findings"]
 
+_ENOUGH = 5  # answers beyond the first of their problem
 _MOST = 0.5  # of the problems, with long answers
 _SEVERAL = 0.1  # of them, at least two
 _HARDLY_ANY = 0.05  # of the problems that are not solved have short answers that differ
@@ -66,7 +73,7 @@ def text_findings(
 
     >>> codes, offsets = np.array([0, 0, 0, 1, 1, 1, 2, 2, 3]), np.array([0, 3, 6, 9])
     >>> [(one.code, one.severity) for one in text_findings(codes, offsets)]
-    [('identical-answers', 'invalid')]
+    [('identical-answers', 'invalid'), ('copied-draws', 'weak')]
     >>> text_findings(codes, offsets, short=True)
     ()
     """
@@ -75,14 +82,14 @@ def text_findings(
     same = (codes[1:] == codes[:-1]) & (owners[1:] == owners[:-1])
     agreeing = np.bincount(owners[:-1][same], minlength=len(n))
     several = n > 1
-    if not several.any():
+    if (n[several] - 1).sum() < _ENOUGH:
         return ()
     equal = int((agreeing[several] == n[several] - 1).sum())
     copies = _Copies(equal, int(several.sum()), solved)
     if greedy:
         return (_greedy(copies),)
     severity = _severity_of_short(copies) if short else _severity_of_long(copies)
-    found = () if severity is None else (_identical(copies, severity),)
+    found = () if severity is None else _identical(copies, severity)
     sums = falling_sums(codes, owners, len(n))
     agreement = agreement_of(agreeing, np.maximum(n - 1, 0), 2 * np.maximum(n - 2, 0), n, sums)
     return (*found, *_copied(agreement))
@@ -121,13 +128,14 @@ def _severity_of_short(copies: _Copies) -> Severity | None:
     return "weak" if copies.varied <= _FEW else None
 
 
-def _identical(copies: _Copies, severity: Severity) -> Finding:
+def _identical(copies: _Copies, severity: Severity) -> tuple[Finding, ...]:
     text = (
         f"all answers are identical in {copies.equal} of {copies.problems} problems, as if the "
-        "server ignored the temperature or the seeds, or returned what it had cached; n such "
-        "trials are worth one, and an interval over trials would be too narrow"
+        "server ignored the temperature or the seeds, or returned what it had cached"
     )
-    return Finding("identical-answers", severity, text, {"trials": 1}, _numbers(copies))
+    many = f"{text}; n such trials are worth one, and an interval over trials would be too narrow"
+    finding = Finding("identical-answers", severity, many, {"trials": 1}, _numbers(copies))
+    return (finding, copied_draws(text, _numbers(copies))) if severity == "invalid" else (finding,)
 
 
 def _greedy(copies: _Copies) -> Finding:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -211,5 +212,9 @@ def _of_votes(
 
 
 def _by_code(several: Iterable[Iterable[Note]]) -> tuple[Note, ...]:
-    """Collect notes at single k, one of each code: the counts in a text differ from k to k."""
-    return tuple({note.code: note for notes in several for note in notes}.values())
+    """Collect notes at single k, one of each code: the first that is more than a remark, if any."""
+    by_code: dict[str, Note] = {}
+    for note in chain.from_iterable(several):
+        if note.code not in by_code or by_code[note.code].severity == "remark":
+            by_code[note.code] = note
+    return tuple(by_code.values())

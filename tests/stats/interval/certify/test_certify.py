@@ -45,6 +45,7 @@ def test_a_long_tail_is_flagged_and_widened_on_request() -> None:
     assert result.certificate is not None
     assert result.certificate.coverage < 0.92
     assert "low-coverage" in codes(result)
+    assert {note.severity for note in result.notes if note.code == "low-coverage"} == {"weak"}
     wide = estimate(TAIL, "avg", calibrate=True)
     assert wide.certificate is not None
     assert wide.certificate.z is not None

@@ -338,13 +338,13 @@ def _blind(request: IntervalRequest, units: Units) -> Note | None:
 
 
 def _notes(request: IntervalRequest, units: Units) -> tuple[Note, ...]:
-    """Return notes on where the coverage of these intervals is known to be weak."""
+    """Return notes on where these intervals are too short: they add nothing for the unseen."""
     notes = []
     clustered = request.outcomes.is_clustered
     if clustered and units.draws < RELIABLE_CLUSTERS:
-        notes.append(few_clusters(units.draws))
+        notes.append(few_clusters(units.draws).as_weak())
     informative = units.draws - round(units.draws * float(units.shares.max()))
     if informative < _FEW:
         noun = "cluster" if clustered else "problem"
-        notes.append(few_informative(units.draws, informative, noun))
+        notes.append(few_informative(units.draws, informative, noun, is_weak=True))
     return tuple(notes)

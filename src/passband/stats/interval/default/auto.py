@@ -19,13 +19,19 @@ from passband.notes import (
     noise_by_trials,
     single_trials,
 )
+from passband.stats.interval.default.carriers import are_few, carriers
 from passband.stats.interval.default.cluster_notes import cluster_notes
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.graded import graded_interval
 from passband.stats.interval.default.one_problem import is_alone, over_own_trials
 from passband.stats.interval.default.trial_noise import pooled_variance, trial_noise
 from passband.stats.interval.default.votes import vote_over_trials
-from passband.stats.interval.default.wilson import Ends, over_problems, over_trials
+from passband.stats.interval.default.wilson import (
+    Ends,
+    over_problems,
+    over_trials,
+    widened_distribution,
+)
 from passband.stats.interval.fit.coarse import is_coarsened, is_too_large
 from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.interval.methods import Interval, interval_for, register_method
@@ -33,7 +39,15 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
 
-__all__ = ["auto", "count_notes", "ends_of", "has_few_repeats", "one_sided", "target_notes"]
+__all__ = [
+    "auto",
+    "count_notes",
+    "ends_of",
+    "has_few_repeats",
+    "one_sided",
+    "rests_on_few",
+    "target_notes",
+]
 
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
 _UNLIKE = 1.15  # ratio of variances above which strata of n are said to differ
@@ -112,14 +126,36 @@ def count_notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> t
     `values` are those of the pairs of the mixture's grid.
     """
     notes = target_notes(request, mixture)
-    problems = mixture.problems
     if request.over == "trials" and len(mixture.strata) > 1 and not has_few_repeats(mixture):
         notes += _strata_notes(request, mixture, values)
-    if problems > 1:
-        informative = problems - _commonest(mixture, values)
-        if informative < _ENOUGH_INFORMATIVE:
-            notes.append(few_informative(problems, informative))
-    return tuple(notes)
+    return (*notes, *_spread_notes(request, mixture, values))
+
+
+def _spread_notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[Note, ...]:
+    """Return a note if the spread of the values rests on few problems."""
+    problems = mixture.problems
+    if problems == 1:
+        return ()
+    informative = problems - _commonest(mixture, values)
+    is_weak = rests_on_few(request, mixture, values)
+    if not is_weak and informative >= _ENOUGH_INFORMATIVE:
+        return ()
+    return (few_informative(problems, informative, is_weak=is_weak),)
+
+
+def rests_on_few(request: IntervalRequest, mixture: Mixture, values: Floats) -> bool:
+    """Return whether too few problems carry the spread, those that the fit predicts included.
+
+    Where all trials are alike the interval is an exact bound, which is never short.
+    """
+    seen = mixture.counts > 0
+    rates = mixture.grid.successes[seen] / mixture.grid.trials[seen]
+    if rates.min() == rates.max() and rates[0] in (0.0, 1.0):
+        return False
+    problems = float(mixture.problems)
+    distribution, _ = widened_distribution(mixture, problems)
+    over = "problems" if has_few_repeats(mixture) else request.over
+    return are_few(carriers(values, distribution, problems), problems, over)
 
 
 def _strata_notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> list[Note]:

@@ -26,6 +26,7 @@ from passband.notes import (
     noise_unmeasured,
     scale_guessed,
 )
+from passband.stats.interval.default.carriers import are_few
 from passband.stats.interval.default.cluster_notes import cluster_notes
 from passband.stats.interval.default.graded_noise import trials_for_noise
 from passband.stats.interval.default.graded_problems import graded_over_problems
@@ -81,8 +82,9 @@ def graded_notes(sample: GradedSample) -> tuple[Note, ...]:
     """Return notes on where the coverage of the default intervals is known to be weak."""
     notes = _trial_notes(sample) if sample.request.over == "trials" else _problem_notes(sample)
     informative = sample.informative(_ENOUGH_INFORMATIVE)
-    if sample.problems > 1 and informative < _ENOUGH_INFORMATIVE:
-        notes.append(few_informative(sample.problems, informative))
+    is_weak = not sample.is_constant and are_few(sample.carriers, sample.problems, "problems")
+    if sample.problems > 1 and (is_weak or informative < _ENOUGH_INFORMATIVE):
+        notes.append(few_informative(sample.problems, informative, is_weak=is_weak))
     is_stated = sample.request.outcomes.scale.is_known
     if not is_stated and (sample.is_bounded or sample.sign != 0):
         notes.append(scale_guessed(sample.is_bounded))

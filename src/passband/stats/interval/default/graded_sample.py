@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from passband.stats.data.graded import ScoreGroup
+from passband.stats.interval.default.carriers import carriers
 from passband.stats.interval.default.cluster_notes import clusters_of
 from passband.stats.interval.default.cluster_spread import kish_number
 from passband.stats.interval.default.graded_noise import TrialNoise, trials_for_noise
@@ -84,6 +85,11 @@ class GradedSample:
         """Whether all problems have the same value, but for rounding."""
         largest = float(np.abs(self.values).max())
         return bool(np.abs(self.values - self.mean).max() <= ROUNDING * largest)
+
+    @cached_property
+    def carriers(self) -> float:
+        """How many problems carry the spread of the values."""
+        return carriers(self.values, np.full(self.problems, 1.0 / self.problems), self.problems)
 
     @cached_property
     def codes(self) -> Ints | None:

@@ -9,6 +9,7 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.notes import (
     Note,
+    few_informative,
     few_informative_in_strata,
     heavy_stratum,
     no_stratum_interval,
@@ -17,6 +18,7 @@ from passband.notes import (
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.default.auto import (
     has_few_repeats,
+    rests_on_few,
     target_notes,
 )
 from passband.stats.interval.fit.coarse import is_too_large
@@ -244,6 +246,10 @@ def _over_trials(
     scale = high - low
     weighted = _weighted(pooled, each)
     values = (pooled.values(weighted) - low) / scale
+    if rests_on_few(pooled, weighted, values):
+        problems = pooled.outcomes.n_problems
+        weak = few_informative(problems, problems, is_weak=True)
+        notes = (*(note for note in notes if note.code != weak.code), weak)
     squares = pooled.squares(weighted, values)
     mean = np.asarray((value - low) / scale)
     ends = strata_over_trials(mean, weighted, values, pooled.k, pooled.level, squares)
