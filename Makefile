@@ -123,7 +123,7 @@ quick: lint
 oldest: $(OLDEST)/.installed
 	@echo "running quick tests with the lowest versions ..."
 	@PYTHONPATH=tests "$(OLDEST)/bin/python" -m pytest $(PYTEST_ARGS) -m "not process and not slow" \
-	    --hypothesis-profile=quick -W "ignore:'click.:DeprecationWarning" tests \
+	    --hypothesis-profile=quick tests \
 	    $(addprefix --ignore=tests/,$(NOT_OLDEST))
 
 $(OLDEST)/.installed: pyproject.toml

@@ -20,9 +20,7 @@ def test_the_help_of_a_verb(verb: str) -> None:
     assert done.code == 0
     assert not re.search(r"list\[|<(str|int|float|path)( range)?>|Usage:.*[{}]", done.out)
     command = get_command(app).commands[verb]  # type: ignore[attr-defined]
-    context = command.make_context(verb, [], resilient_parsing=True)
-    records = [parameter.get_help_record(context) for parameter in command.params]
-    assert all(record is not None and record[1] for record in records)
+    assert all(getattr(parameter, "help", None) for parameter in command.params)
 
 
 def test_the_help_of_the_command() -> None:
