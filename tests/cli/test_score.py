@@ -79,6 +79,22 @@ def test_the_new_scorer_can_be_the_main_one(directory: Path) -> None:
     assert own[0]["counts"] == own[1]["counts"] == {"ok": 24}
 
 
+def test_the_new_main_scorer_stays_so_in_the_next_run(directory: Path, ask) -> None:
+    """The next run scores new trials by it too, until the task's own order is restored."""
+    run("score", directory, "--scorer", "f1", "--main")
+    for options in ((), ("-n", 4)):
+        assert ask("-q", *options).code == 0
+        with Trials(directory) as trials:
+            assert [scorer.name for scorer in trials.run("sums").scorers] == ["f1", "exact_match"]
+    scored = found(run("score", directory, "--scorer", "numeric", "--json"))
+    assert [each["scorer"] for each in scored] == ["f1", "exact_match", "numeric"]
+    assert len({str(each["counts"]) for each in scored}) == 1  # none has fewer trials
+    run("score", directory)
+    assert ask("-q").code == 0
+    with Trials(directory) as trials:
+        assert trials.run("sums").scorers[0].name == "exact_match"
+
+
 def test_quiet_prints_only_the_table(directory: Path) -> None:
     assert run("score", directory, "-q").err == ""
 

@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -166,3 +167,37 @@ def test_the_command_prints_no_credentials(
     assert done.code == 2
     assert "pa55word" not in done.out + done.err
     assert "a user, a password" in done.err
+
+
+def found(ray: FakeRay, place: str) -> FakeRay:
+    """Return a Ray that finds a cluster of this machine at a place."""
+    find = SimpleNamespace(get_ray_address_from_environment=lambda address, folder: place)
+    ray._private = SimpleNamespace(services=find)  # type: ignore[attr-defined]
+    return ray
+
+
+def test_a_cluster_that_is_found_and_gone_is_named(
+    use: Callable[[FakeRay], FakeRay], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        place = f"127.0.0.1:{closed.getsockname()[1]}"
+    fake = use(found(FakeRay(), place))
+    with pytest.raises(NotReached, match=f"{place}.*RAY_ADDRESS=local"), connect(Address("found")):
+        pass
+    assert not fake.where  # Ray itself would have tried for minutes
+
+
+def test_a_cluster_that_is_found_and_does_not_answer_is_named(
+    use: Callable[[FakeRay], FakeRay], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    goes_on = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"127.0.0.1:{silent.getsockname()[1]}"
+        use(found(FakeRay(lambda: assert_set(goes_on)), place))
+        monkeypatch.setattr(connecting, "_JOIN", 0.01)
+        with pytest.raises(NotReached, match=rf"0\.01 s at {place}"), connect(Address("found")):
+            pass
+    goes_on.set()
+    assert connecting._KNOCK + 15.0 <= 20.0

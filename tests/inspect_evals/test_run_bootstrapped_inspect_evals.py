@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 from inspect_ai.log import read_eval_log
 
 from fault_server import Behaviour, FaultServer, Received, ok, says, status, unauthorized_401
-from passband.inspect_evals.run_bootstrapped_inspect_evals import main
+from passband.inspect_evals.run_bootstrapped_inspect_evals import Config, _sampling_client, main
 from passband.trials.reader import Trials
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -39,8 +44,12 @@ TASK = "tasks=seed_tasks:simple_math_task"
     ],
 )
 def test_what_is_wrong_is_refused_before_anything_is_asked(
-    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    options: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setitem(sys.modules, "tinker", None)
     with FaultServer(ok) as server, pytest.raises(SystemExit) as exit:
         main([TASK, "model_name=m", f"base_url={server.url}", *options])
     printed = capsys.readouterr()
@@ -165,3 +174,118 @@ def test_logs_are_written_that_inspect_reads(tmp_path: Path) -> None:
     assert all(sample.output.completion.startswith("Way ") for sample in log.samples)
     assert all("extracted_answer" in (sample.scores or {}) for sample in log.samples)
     assert read_eval_log(str(second)).status == "success"
+
+
+# --- several tasks, and values that are alike ---------------------------------------------------
+
+
+def test_a_task_that_fails_leaves_the_others_their_lines(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    def script(request: Received) -> Behaviour:
+        return status(400) if "Only" in request.prompt else says("The answer is 42.")
+
+    names = "tasks=seed_tasks:simple_math_task,seed_tasks:refused"
+    with FaultServer(script) as server, pytest.raises(SystemExit) as exit:
+        main([names, "model_name=m", f"base_url={server.url}", "debug_errors=False"])
+    assert exit.value.code == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "simple_math_task/pass@1: 0.2500"
+    assert len(lines) == 3
+    assert "refused: no trial has a score (2 invalid; the last attempt: rejected: " in caplog.text
+
+
+def test_a_task_that_fails_alone_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    with (
+        FaultServer(lambda request: status(400)) as server,
+        pytest.raises(SystemExit, match="1"),
+    ):
+        main(["tasks=seed_tasks:refused", "model_name=m", f"base_url={server.url}"])
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "Last: HTTP 400" in printed.err
+
+
+def test_a_standard_error_of_0_carries_a_note(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    with FaultServer(says("The answer is 0.")) as server:
+        main([TASK, "model_name=m", f"base_url={server.url}", "limit=2", "num_choices=3"])
+    assert "simple_math_task/pass@1_bootstrap_stderr: 0.000000" in capsys.readouterr().out
+    assert "all 2 problems have the same value" in caplog.text
+
+
+# --- tinker -----------------------------------------------------------------------------------
+
+
+class Client:
+    """A sampling client of tinker, as far as it is told from other models."""
+
+    async def sample_async(self) -> None: ...
+
+
+def tinkers(create: Callable[[], Any]) -> ModuleType:
+    """Return a package tinker whose service makes a sampling client so."""
+    package = ModuleType("tinker")
+    service = SimpleNamespace(create_sampling_client=lambda model_path: create())
+    package.ServiceClient = lambda: service  # type: ignore[attr-defined]
+    return package
+
+
+TINKER = {"tasks": "x", "model_path": "tinker://a/b", "model_name": "m", "renderer_name": "r"}
+
+
+@pytest.mark.parametrize("is_future", [True, False])
+def test_the_future_of_a_sampling_client_is_resolved(
+    monkeypatch: pytest.MonkeyPatch, is_future: bool
+) -> None:
+    client = Client()
+    future = SimpleNamespace(result=lambda: client)
+    package = tinkers(lambda: future if is_future else client)
+    monkeypatch.setitem(sys.modules, "tinker", package)
+    assert _sampling_client(Config(**TINKER)) is client
+
+
+def test_the_future_of_the_real_package_is_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
+    tinker = pytest.importorskip("tinker", reason="tinker is not installed")
+    futures = pytest.importorskip("tinker.lib.public_interfaces.api_future")
+    made: Future[Client] = Future()
+    made.set_result(client := Client())
+    created = futures.AwaitableConcurrentFuture(made)
+    monkeypatch.setattr(tinker.ServiceClient, "__init__", lambda self: None)
+    monkeypatch.setattr(tinker.ServiceClient, "__del__", lambda self: None, raising=False)
+    monkeypatch.setattr(tinker.ServiceClient, "holder", None, raising=False)
+    monkeypatch.setattr(tinker.SamplingClient, "create", lambda *args, **options: created)
+    assert _sampling_client(Config(**TINKER)) is client
+
+
+def test_what_tinker_raises_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse() -> None:
+        raise RuntimeError("The api_key client option must be set\nor TINKER_API_KEY")
+
+    monkeypatch.setitem(sys.modules, "tinker", tinkers(refuse))
+    with pytest.raises(SystemExit, match="2"):
+        main([f"{name}={value}" for name, value in TINKER.items()])
+    assert capsys.readouterr().err == (
+        "passband: model_path=tinker://a/b: RuntimeError: The api_key client option must be set "
+        "or TINKER_API_KEY\n"
+    )
+
+
+def test_a_renderer_that_fails_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(**options: object) -> None:
+        raise AttributeError("'NoneType' object has no attribute 'decode'")
+
+    names = ("tinker_cookbook", "tinker_cookbook.eval", "tinker_cookbook.eval.inspect_utils")
+    for name in names:
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    sys.modules[names[-1]].InspectAPIFromTinkerSampling = fail  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "tinker", tinkers(Client))
+    with pytest.raises(SystemExit, match="2"):
+        main([f"{name}={value}" for name, value in TINKER.items()])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("passband: renderer_name=r, model_name=m: AttributeError: 'NoneType'")

@@ -199,3 +199,23 @@ def test_what_was_refused_tells_nothing_of_the_price() -> None:
 def test_a_limit_is_more_than_nothing() -> None:
     with pytest.raises(InvalidInput, match="--max-cost must be more than 0"):
         Budget(PRICE, -1.0)
+
+
+def test_money_that_is_exactly_enough_is_enough() -> None:
+    """120 trials at 0.02 cost 2.4, though the floats add up to more."""
+    price = Price(0.0, 10.0)
+    budget = Budget(price, 2.4)
+    asked = 0
+    while budget.verdict(0, 1) == "go":
+        budget.add([row(0, 2000)])
+        asked += 1
+    assert asked == 120
+    assert sum([0.02] * 120) > 2.4
+
+
+def test_a_run_spends_what_its_smaller_last_requests_need(bench: Bench) -> None:
+    """Requests may ask for 16 completions, and the last ones ask for 2: room for 2 is enough."""
+    each = 4 + 20
+    options = {"n": 2, "concurrency": 1, "batch": 16, "price": Price(1e6, 1e6)}
+    with FaultServer() as server:
+        assert bench.run(server, sums(6), max_cost=12.0 * each, **options).ending == "finished"

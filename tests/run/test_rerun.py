@@ -53,6 +53,26 @@ def test_another_server_is_refused_until_it_is_said_to_have_moved(
         assert f"2 addresses of one model: {one.url}, {two.url}" in shown.out + shown.err
 
 
+def test_a_server_that_nothing_was_asked_of_is_none_of_the_run(
+    tmp_path: Path, task_file: Path
+) -> None:
+    out = tmp_path / "run"
+    with FaultServer(faults.ok) as one, FaultServer(faults.ok) as two, FaultServer() as other:
+        assert asked(task_file, one, out, "-n", 1).code == 0
+        assert asked(task_file, two, out, "-n", 2, "--moved-server").code == 0
+        idle = asked(task_file, other, out, "-n", 2, "--moved-server")
+        assert idle.code == 0
+        assert "nothing to ask" in idle.err
+        assert f"4 trials are recorded from {one.url} and {two.url}" in idle.err
+        with Trials(out) as trials:
+            assert trials.run().addresses == [one.url, two.url]
+        assert asked(task_file, other, out, "-n", 3).code == 2
+        assert len(other.requests) == 0
+        assert asked(task_file, other, out, "-n", 3, "--moved-server").code == 0
+        with Trials(out) as trials:
+            assert trials.run().addresses == [one.url, two.url, other.url]
+
+
 def test_moving_hides_no_other_change(tmp_path: Path, task_file: Path) -> None:
     out = tmp_path / "run"
     with FaultServer(faults.ok) as one, FaultServer(faults.ok) as two:

@@ -189,6 +189,27 @@ def test_money_makes_the_plan_and_ends_it(same: tuple[Path, Path], tmp_path: Pat
     assert result.settled.cost == pytest.approx(160.0)
 
 
+@pytest.mark.parametrize(("batch", "money"), [(1, 4.8), (16, 5.0)])
+def test_what_the_plan_promises_is_spent_and_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int, money: float
+) -> None:
+    """Two rounds of 60 problems by both at 0.02 cost 4.8: exactly enough, or little more."""
+    monkeypatch.setitem(Dice.generate.__globals__, "TOKENS", 2_000)
+    monkeypatch.setattr(Dice, "batch", batch)
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(PRICES)
+    base, new = (ask(tmp_path / name, "good", tasks=[task(60)]) for name in ("base", "new"))
+    budget = {"max_rounds": None, "max_cost": money, "prices": prices}
+    settling = request(base, new, policy=GatePolicy(tolerance=0.002), **budget).prepare()
+    looks: list[GateLook] = []
+    promised = settling.forecast().trials_to(settling.plan.looks[-1])
+    result = settle(settling, looks)
+    assert (promised, result.settled.asked) == (240, 240)
+    assert result.settled.end == "last-look"
+    assert looks[-1].rounds == settling.plan.looks[-1]
+    assert result.settled.cost <= money + 1e-9
+
+
 def test_a_budget_that_ends_early_makes_its_look_the_last(
     same: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

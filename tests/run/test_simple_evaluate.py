@@ -697,3 +697,12 @@ def test_names_are_offered_at_the_top() -> None:
     assert passband.register_repeat_aggregation is register_repeat_aggregation
     with pytest.raises(UnknownName, match="Did you mean 'majority'"):
         aggregations.get("majorty")
+
+
+def test_the_seed_may_be_a_number(tmp_path: Path) -> None:
+    path, out = write_task(tmp_path, metric("mean"), TARGETS), tmp_path / "run"
+    with pytest.raises(InvalidInput, match="seed must be"):
+        simple_evaluate(str.upper, path, 1, seed=1.5, out=out)  # type: ignore[arg-type]
+    assert not out.exists()
+    number = simple_evaluate(str.upper, path, 1, seed=1, out=out)
+    assert simple_evaluate(str.upper, path, 1, seed="1", out=out)["results"] == number["results"]

@@ -266,6 +266,10 @@ def test_the_split_as_an_argument() -> None:
     results = evaluate(solve, ["sums:adaptive", "sums:adaptive:test"], split="test", design=SHORT)
     assert [one["split"] for one in results] == ["test", "test"]
     assert results[0]["trials"] != results[1]["trials"]
+    mixed = evaluate(
+        solve, ["sums:adaptive", "sums:adaptive:validation"], split="test", design=SHORT
+    )
+    assert [row["split"] for row in mixed["aggregate_results"]] == ["test", "validation"]
     with pytest.raises(ConflictingArguments, match="'validation'"):
         evaluate(solve, "sums:adaptive:validation", split="test")
     with pytest.raises(InvalidInput, match="for adaptive data sets"):

@@ -287,11 +287,10 @@ def test_a_run_keeps_its_name(tmp_path: Path) -> None:
 
 
 def test_the_first_address_is_kept_and_every_session_has_its_own(tmp_path: Path) -> None:
-    for address in (None, "http://a", "http://b"):
+    for trial, address in enumerate((None, "http://a", "http://b")):
         with writing(tmp_path) as store:
             run = store.begin(TASK, MODEL, spec={}, config={}, address=address, moved_server=True)
-            if address is None:  # without trials the run would be forgotten as a mistake
-                store.append(run, [TrialRow(0, 0, "ok", "x")])
+            store.append(run, [TrialRow(0, trial, "ok", "x")])
             store.end_session(store.begin_session(8, address), 1.0, 3)
     with Trials(tmp_path) as trials:
         assert trials.run(TASK).address == "http://a"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,7 +51,7 @@ def read_respondents(
 
 def _of_source(path: Path, tasks: Sequence[str], models: Sequence[str]) -> list[Respondent]:
     if not is_run_directory(path):
-        options = Options.of(None, (), tasks, models)
+        options = replace(Options.of(None, (), tasks, models), texts=True)
         return [_of_log(log) for log in read_logs(path, options)]
     with Trials(path) as trials:
         runs = [run for run in trials.chosen_runs(tasks, models) if trials.statuses(run.number)]

@@ -50,7 +50,6 @@ app = typer.Typer(
     cls=Group,
     help="Evaluate stochastic models by asking every problem many times.",
     epilog=f"\b\n{EXIT_CODES}\nEvery verb has its own --help, with examples.",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from passband.cli.help import first_sentence
@@ -20,7 +21,10 @@ class Group(TyperGroup):
     """The command itself, before its verb."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse what comes before the verb."""
+        """Parse what comes before the verb; without anything, show the help."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help())
+            ctx.exit()
         with _printable_errors():
             return super().parse_args(ctx, args)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from passband.cluster.address import CLIENT_PORT, VARIABLE, Address, resolved
+from passband.cluster.address import CLIENT_PORT, VARIABLE, Address, parse_address, resolved
 from passband.cluster.failure import ClusterFailed, NotReached, UnequalNodes
 from passband.cluster.nodes import check_nodes
 from passband.cpus import available_cpus
@@ -19,8 +19,9 @@ from passband.errors import ExitCode, InvalidInput, describe
 
 __all__ = ["connect", "ray_module"]
 
-_KNOCK = 10.0  # seconds for a port to be opened
-_OPEN = 60.0  # for a cluster to answer, or to start on a busy machine
+_KNOCK = 5.0  # seconds for a port to be opened
+_JOIN = 15.0  # for a cluster to answer that nobody named on the command line
+_OPEN = 60.0  # for one that was named to answer, or for one to start on a busy machine
 _CLOSE = 30.0
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -44,7 +45,7 @@ def ray_module() -> Any:
 
 
 @contextmanager
-def connect(address: Address, *, seconds: float = _OPEN) -> Iterator[None]:
+def connect(address: Address, *, seconds: float | None = None) -> Iterator[None]:
     """Connect this process to a cluster; inside the block Ray can be used.
 
     A process that is connected already stays so, and its cluster is used, unless the address names
@@ -62,11 +63,14 @@ def connect(address: Address, *, seconds: float = _OPEN) -> Iterator[None]:
         yield
         return
     where = resolved(address)
-    if where.host is not None and where.port is not None:
-        _knock(where)
+    place = _running(ray) if where.kind == "found" else where
+    if place.host is not None and place.port is not None:
+        _knock(place)
+    if seconds is None:
+        seconds = _JOIN if address.kind == "found" and place.host is not None else _OPEN
     connection = _Connection(lambda: _open(ray, where), ray.shutdown)
     with _terminable() as handled:
-        connection.open(where, seconds)
+        connection.open(place, seconds)
         try:
             handled()
             check_nodes()
@@ -102,6 +106,15 @@ def _terminated(number: int, frame: object) -> None:
     raise SystemExit(int(ExitCode.TERMINATED))
 
 
+def _running(ray: Any) -> Address:
+    """Return where Ray finds the cluster of this machine; one without a host if it finds none."""
+    try:
+        text = ray._private.services.get_ray_address_from_environment("auto", None)
+        return parse_address(str(text))
+    except (AttributeError, ConnectionError, InvalidInput, TypeError):  # or another Ray's services
+        return Address("found")
+
+
 def _knock(where: Address) -> None:
     """Raise `NotReached` if nothing listens at an address: Ray itself would try for minutes."""
     host = (where.host or "").strip("[]")
@@ -111,7 +124,8 @@ def _knock(where: Address) -> None:
         reason = "no answer" if isinstance(error, TimeoutError) else error.strerror or error
         raise NotReached(
             f"no cluster of Ray answers at {where} ({reason}). Is it running (ray status on its "
-            f"head), and is the port right? Clients from outside use ray://HOST:{CLIENT_PORT}."
+            f"head), and is the port right? Clients from outside use ray://HOST:{CLIENT_PORT}, and "
+            f"{VARIABLE}=local starts a cluster here."
         ) from None
 
 

@@ -46,6 +46,7 @@ class Evaluation:
 
     def __init__(self, config: InspectEvaluatorBuilder, model: Any, directory: Path) -> None:
         self._config, self._model, self._directory = config, model, directory
+        self.failures: dict[str, str] = {}  # tasks without a score, and why
 
     def run(self, watcher: Watcher, stop: Stop) -> dict[str, Outcomes]:
         """Request what is missing, and return the outcomes of each task by its name."""
@@ -63,8 +64,13 @@ class Evaluation:
             runs = {name: trials.run(task.name, finished.model) for name, task in names.items()}
             for run in runs.values():
                 self._report(trials, run)
+            self.failures = {
+                name: why for name, run in runs.items() if (why := _failure(trials, run))
+            }
             outcomes = {
-                name: stored_outcomes(trials, run, run.scorer()) for name, run in runs.items()
+                name: stored_outcomes(trials, run, run.scorer())
+                for name, run in runs.items()
+                if name not in self.failures
             }
         for name, one in outcomes.items():
             for finding in one.found.warned():
@@ -148,6 +154,16 @@ def task_list(tasks: Any) -> list[Any]:
     return [
         one for task in several for one in (task_list(task) if isinstance(task, str) else [task])
     ]
+
+
+def _failure(trials: Trials, run: RunRecord) -> str | None:
+    """Return why no trial of a task has a score, by its last failed attempt; None if one has."""
+    if run.scorers and any(count for _, count, _ in trials.score_sums(run.scorer().number)):
+        return None
+    listed = ", ".join(f"{count} {status}" for status, count in trials.statuses(run.number).items())
+    last = max(trials.attempt_rows(run.number), key=lambda row: row.at_ms, default=None)
+    why = "" if last is None else f"; the last attempt: {last.outcome}: {last.detail}"
+    return f"no trial has a score ({listed or 'none is recorded'}{why})."
 
 
 def _short_names(tasks: Sequence[Task]) -> dict[str, Task]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,6 +89,7 @@ class InspectEvaluator(_Base):
 
     def __init__(self, config: InspectEvaluatorBuilder) -> None:
         self.config = config
+        self.failures: dict[str, str] = {}  # tasks of the last call without a metric, and why
         if not task_list(config.tasks):
             raise InvalidInput("tasks is empty; name at least one task.")
         check_config(config)
@@ -119,16 +120,31 @@ class InspectEvaluator(_Base):
     def evaluate(
         self, model: Any, directory: Path, watcher: Watcher, stop: Stop | None = None
     ) -> dict[str, float]:
-        """Run the tasks in a directory, resumed if it exists, and return the metrics."""
+        """Run the tasks in a directory, resumed if it exists, and return the metrics.
+
+        A task without any is logged and in `failures`; where none has one, the error is raised.
+        """
         evaluation = Evaluation(self.config, model, directory)
         metrics: dict[str, float] = {}
-        for task, outcomes in evaluation.run(watcher, stop or Stop()).items():
-            metrics |= self.metrics(task, outcomes)
+        several = evaluation.run(watcher, stop or Stop())
+        failures = dict(evaluation.failures)
+        for task, outcomes in several.items():
+            try:
+                metrics |= self.metrics(task, outcomes)
+            except InvalidInput as error:
+                failures[task] = str(error).removeprefix(f"{task}: ")
+        lines = [f"{task}: {why}" for task, why in failures.items()]
+        if not metrics:
+            raise InvalidInput("\n".join(lines))
+        for line in lines:
+            logger.error("%s", line)
+        self.failures = failures
         return metrics
 
     def metrics(self, task: str, outcomes: Outcomes) -> dict[str, float]:
         """Return the mean score of a task, and its standard error over problems."""
         values = _values(task, outcomes, "avg")
+        _warn_of_no_spread(task, values)
         return {f"{task}/accuracy": mean_metric(values), f"{task}/stderr": mean_stderr(values)}
 
     @contextmanager
@@ -161,8 +177,7 @@ class BootstrappedInspectEvaluator(InspectEvaluator):
         values = _values(task, outcomes, name)
         metrics = {f"{task}/{name}": mean_metric(values)}
         if self.config.bootstrap_stderr:
-            if len(values) < 2:
-                logger.warning("%s: one problem has no standard error over problems.", task)
+            _warn_of_no_spread(task, values)
             resamples = (
                 mean_metric,
                 values,
@@ -185,6 +200,16 @@ class _Logged:
 
     def warn(self, text: str) -> None:
         logger.warning("%s", text)
+
+
+def _warn_of_no_spread(task: str, values: Sequence[float]) -> None:
+    """Warn where a standard error over problems is undefined, or 0 because all are alike."""
+    if len(values) < 2:
+        logger.warning("%s: one problem has no standard error over problems.", task)
+    elif min(values) == max(values):
+        logger.warning("%s: all %d problems have the same value, so the standard error over them "
+                       "is 0, which does not say that the value is certain.",
+                       task, len(values))  # fmt: skip
 
 
 def _values(task: str, outcomes: Outcomes, name: str) -> list[float]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.cli.app import reported_errors
-from passband.errors import ExitCode, InvalidInput
+from passband.errors import ExitCode, InvalidInput, describe
 from passband.inspect_evals.arguments import parse_arguments
 from passband.inspect_evals.checks import level_of
 from passband.inspect_evals.inspect_evaluators import InspectEvaluator, InspectEvaluatorBuilder
@@ -55,6 +55,8 @@ def main(words: Sequence[str] | None = None) -> None:
             metrics = _evaluated(config, evaluator)
         for line in _lines(metrics):
             print(printable(line))
+        if evaluator.failures:  # which have been logged
+            sys.exit(ExitCode.FAILED)
 
 
 class PrintableLines(logging.Formatter):
@@ -100,7 +102,11 @@ def _sampling_client(config: Config) -> Any:
             f"model_path={config.model_path} needs the package tinker; for a model on an "
             "OpenAI-compatible server give base_url and model_name."
         ) from None
-    return tinker.ServiceClient().create_sampling_client(model_path=config.model_path)
+    try:
+        client = tinker.ServiceClient().create_sampling_client(model_path=config.model_path)
+        return client.result() if hasattr(client, "result") else client  # a future since tinker 0.2
+    except Exception as error:  # a missing key, an unknown path
+        raise InvalidInput(f"model_path={config.model_path}: {describe(error, 300)}") from error
 
 
 @contextmanager

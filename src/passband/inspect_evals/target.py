@@ -147,10 +147,16 @@ def _tinker_model(config: InspectEvaluatorBuilder, client: Any) -> Any:
         raise InvalidInput(
             f"a sampling client of tinker needs tinker-cookbook and inspect-ai: {error}."
         ) from None
-    api = InspectAPIFromTinkerSampling(
-        renderer_name=config.renderer_name,
-        model_name=config.model_name,
-        sampling_client=client,
-        **({"include_reasoning": True} if config.include_reasoning else {}),
-    )
+    try:
+        api = InspectAPIFromTinkerSampling(
+            renderer_name=config.renderer_name,
+            model_name=config.model_name,
+            sampling_client=client,
+            **({"include_reasoning": True} if config.include_reasoning else {}),
+        )
+    except Exception as error:  # an unknown renderer, a tokenizer that cannot be loaded
+        raise InvalidInput(
+            f"renderer_name={config.renderer_name}, model_name={config.model_name}: "
+            f"{describe(error, 300)}"
+        ) from error
     return Model(api=api, config=GenerateConfig())

@@ -12,7 +12,7 @@ from typing import Literal
 
 from passband.errors import InvalidInput, PassbandError, nearest
 from passband.generate.providers import is_local
-from passband.run.counters import Price
+from passband.run.counters import Price, fits
 from passband.run.task_run import TaskRun
 from passband.trials.call_totals import CallTotals
 from passband.trials.rows import FAILED, CallRow, TrialRow
@@ -206,7 +206,7 @@ class Budget:
         if not judge.replies and not self._known:
             return self._first(under_way)
         needed = self.total + (under_way + 1) * (judge.next or self._known)
-        return "go" if needed <= self.limit else self._spent_up(under_way, needed)
+        return "go" if fits(needed, self.limit) else self._spent_up(under_way, needed)
 
     def verdict(self, under_way: int, wanted: int) -> Verdict:
         """Decide whether `wanted` more trials fit the budget, given those in flight.
@@ -226,7 +226,7 @@ class Budget:
         if not self._drawn and not is_free and not self._known:
             return self._first(under_way)
         needed = self.total + (under_way + wanted) * self.trial
-        return "go" if needed <= self.limit else self._spent_up(under_way, needed)
+        return "go" if fits(needed, self.limit) else self._spent_up(under_way, needed)
 
 
 def price_files() -> list[Path]:

@@ -13,7 +13,9 @@ from passband.trials.rows import STATUSES, ScoreRow, TrialRow
 if TYPE_CHECKING:
     from passband.stats.interval.estimate import Estimate
 
-__all__ = ["Counters", "Price"]
+__all__ = ["Counters", "Price", "fits"]
+
+_UNITS = 10**9  # money is compared in whole billionths: 120 x 0.02 is 2.4, whatever floats add to
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,15 @@ class Price:
             prompt, completion = row.prompt_tokens, row.completion_tokens
             if row.cost is None and not prompt is completion is None:
                 row.cost = self.of(prompt or 0, completion or 0)
+
+
+def fits(cost: float, limit: float) -> bool:
+    """Return whether a cost is within a limit, both in whole billionths.
+
+    >>> sum([0.02] * 120) <= 2.4, fits(sum([0.02] * 120), 2.4), fits(2.40001, 2.4)
+    (False, True, False)
+    """
+    return round(cost * _UNITS) <= round(limit * _UNITS)
 
 
 @dataclass

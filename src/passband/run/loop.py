@@ -290,14 +290,15 @@ class Runner:
 
     async def _affordable(self) -> bool:
         """Wait until the next batch fits the budget; return False if it never will."""
-        while True:
-            verdict = self.budget.verdict(self.under_way, self.queue.batch)
+        while wanted := self.queue.wanted:
+            verdict = self.budget.verdict(self.under_way, wanted)
             if verdict != "wait":
                 return verdict == "go"
             try:
                 await self.endpoint.sleep(0.02)
             except Stopping:
-                return True  # the worker sees to it
+                break  # the worker sees to it
+        return True
 
     async def _ask_block(self, task_run: TaskRun, batch: PendingBatch) -> None:
         """Request a block, record its rows, and re-queue missing completions one by one."""

@@ -24,11 +24,12 @@ from passband.run.shard_record import check_shard, shard_entry
 from passband.run.task_run import BROUGHT, TaskRun
 from passband.run.unread import UnreadProblems, enter, known_numbers
 from passband.run.until import make_rule, start_rule
+from passband.score.recorded import rebuilt_scorer
 from passband.tasks.key_check import check_keys
 from passband.tasks.task import Problem, Task
 from passband.trials.labels import LABEL, kept_label
 from passband.trials.reader import Trials
-from passband.trials.records import ORDER, SHUFFLED
+from passband.trials.records import MAIN, ORDER, SHUFFLED
 from passband.trials.rows import FAILED, ProblemRow
 from passband.trials.shards import SHARD
 from passband.trials.store import Store, canonical
@@ -80,6 +81,7 @@ def prepare(
     n = rule.most if rule else settings.n if settings.n is not None else task.repeats
     sampling = resolved_sampling(task, settings)
     seed = _seed(store, task, model, settings, name)
+    task = _with_main(store, task, model, earlier.get(MAIN))
     spec = {
         "model": model,
         "sampling": sampling.spec,
@@ -94,6 +96,7 @@ def prepare(
     was_shuffled = ORDER in earlier and earlier.get("limit") == settings.limit
     shard = shard_entry(settings.shard, max(1, subject.batch))
     config = {**config, "n": n, **limit, **shard, **kept_label(name, earlier)}
+    config |= {MAIN: earlier[MAIN]} if MAIN in earlier else {}
     with store.transaction():
         number = store.begin(
             task.name,
@@ -112,14 +115,14 @@ def prepare(
             problem_numbers = store.add_problems(number, rows, left_out)
             enter(store, number, problems, config)
         was_shuffled = was_shuffled and store.problem_count(number) == before
-        numbers = store.set_scorers(number, scorers)
+        numbers = store.set_scorers(number, scorers, first=earlier.get(MAIN))
     grader = Grader(
         list(zip(numbers, task.scorers, strict=True)),
         References(problems),
         truncated,
     )
     brought = _brought(store, number)
-    main = next(iter((*numbers, *brought.values())), None)
+    main = store.main_scorer(number)
     counters = Counters(len(problems), len(problems) * n, main)
     task_run = TaskRun(
         task, subject, number, problems, sampling, seed, n, grader, counters, settings.retry_failed,
@@ -173,6 +176,20 @@ def problem_record(problem: Problem) -> str:
             "doc": dict(reference.doc),
         }
     )
+
+
+def _with_main(store: Store, task: Task, model: str, name: str | None) -> Task:
+    """Return a task with the scorer that `passband score --main` chose, so that it scores on.
+
+    A judge is asked only where it is named: it stays the main one, and scores no new trials here.
+    """
+    if name is None or any(scorer.name == name for scorer in task.scorers):
+        return task
+    with Trials(store.directory, trusted=True) as trials:
+        record = trials.run(task.name, model).scorer(name)
+    is_judge = (record.spec or {}).get("function") == "judge"
+    rebuilt = None if is_judge else rebuilt_scorer(record)
+    return task if rebuilt is None else replace(task, scorers=(*task.scorers, rebuilt))
 
 
 def _known_problems(earlier: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
@@ -239,7 +256,7 @@ def record_subject(store: Store, task_run: TaskRun) -> None:
     """Record how a task was asked, where that has changed while it was."""
     recorded = store.config(task_run.task.name, task_run.subject.name)
     truncated = task_run.grader.truncated
-    kept = ("problems", "n", "limit", ORDER, SHARD, LABEL)
+    kept = ("problems", "n", "limit", MAIN, ORDER, SHARD, LABEL)
     config = {
         **_config(store, task_run.task, truncated, task_run.subject, task_run.rule),
         **{name: recorded[name] for name in kept if name in recorded},

@@ -31,6 +31,18 @@ class Queue:
         return max(self._batch.values(), default=1)
 
     @property
+    def wanted(self) -> int:
+        """Completions that the next batch asks for; 0 if there is none now."""
+        if not self._next:
+            blocks = islice(_blocks(self._schedules), _AHEAD)
+            self._next.extend((run, self._made(run, block)) for run, block in blocks)
+        if not self._next:
+            return 0
+        run, batch = self._next[0]
+        size = len(batch.trials)
+        return size if size <= self._batch[run] else 1
+
+    @property
     def is_finished(self) -> bool:
         """Whether there is nothing to hand out, now or after any commit."""
         return not self._next and all(s.is_finished for s in self._schedules.values())
@@ -42,13 +54,10 @@ class Queue:
 
     def take(self) -> tuple[TaskRun, PendingBatch] | None:
         """Return the next batch, or None if there is none now."""
-        if not self._next:
-            blocks = islice(_blocks(self._schedules), _AHEAD)
-            self._next.extend((run, self._made(run, block)) for run, block in blocks)
-            if not self._next:
-                return None
+        if (wanted := self.wanted) == 0:
+            return None
         run, batch = self._next.popleft()
-        if len(batch.trials) <= self._batch[run] or len(batch.trials) == 1:
+        if len(batch.trials) == wanted:
             return run, batch
         self.put_back(run, batch, batch.trials)
         return self._next.popleft()

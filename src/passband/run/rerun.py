@@ -93,10 +93,11 @@ def _ignored(runs: Sequence[TaskRun]) -> list[str]:
 
 def _warn_of_servers(earlier: Sequence[Earlier], address: str | None, watcher: Watcher) -> None:
     moved = [one for one in earlier if is_moved(one.addresses, address)]
-    for other in sorted({one.addresses[-1] for one in moved}):
-        count = sum(one.trials for one in moved if one.addresses[-1] == other)
+    for others in sorted({tuple(one.addresses) for one in moved}):  # which gave what is not kept
+        count = sum(one.trials for one in moved if tuple(one.addresses) == others)
         watcher.warn(
-            f"{'1 trial is' if count == 1 else f'{count} trials are'} recorded from {other}, and "
+            f"{'1 trial is' if count == 1 else f'{count} trials are'} recorded from "
+            f"{' and '.join(others)}, and "
             f"this run asks {address or 'no server'}, taken for the same model (--moved-server)."
         )
 

@@ -31,6 +31,7 @@ from passband.tasks.loader import load_task
 from passband.tasks.plain_data import is_data_file
 from passband.tasks.task import Task
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.records import MAIN
 from passband.trials.rows import ScorerEntry, ScoreRow, TrialRow
 from passband.trials.store import Store
 
@@ -222,8 +223,11 @@ def score_again(
     numbers = store.set_scorers(plan.run.number, [(kept | renewed)[name] for name in order])
     elsewhere = None if remote is None else remote.sandboxes_of(scorers.values())
     sandboxes = used_sandboxes(scorers.values(), plan.run.config, elsewhere)
-    if any(plan.run.config.get(key) != value for key, value in sandboxes.items()):
-        store.set_config(plan.run.number, {**plan.run.config, **sandboxes})
+    config = {**plan.run.config, **sandboxes, **({MAIN: order[0]} if main else {})}
+    if not (plan.added or plan.run.is_imported):  # the task's own order is restored
+        config.pop(MAIN, None)
+    if config != plan.run.config:
+        store.set_config(plan.run.number, config)
     references = [_reference(problem.record) for problem in problems]
     graded = [(n, scorers[name]) for n, name in zip(numbers, order, strict=True) if name in scorers]
     grader = Grader(graded, references, cut_off)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from passband.errors import ExitCode, InvalidInput, PassbandError
 from passband.notes import decided_early
+from passband.run.counters import fits
 from passband.run.loop import Ending
 from passband.run.progress import Watcher
 from passband.run.settle_forecast import SettleForecast, likely_ends
@@ -299,7 +300,7 @@ def _affordable(tasks: Sequence[Held], money: float) -> int:
     rounds = min(one.rounds for one in tasks)
     while rounds < _FARTHEST:
         cost = sum(max(rounds + 1 - one.rounds, 0) * (one.round_cost or 0.0) for one in tasks)
-        if cost > money:
+        if not fits(cost, money):
             break
         rounds += 1
     return rounds

@@ -55,7 +55,7 @@ def simple_evaluate(
     max_tokens: int | None = None,
     concurrency: int | None = None,
     batch: int = 16,
-    seed: str | None = None,
+    seed: int | str | None = None,
     name: str | None = None,
     out: str | Path | None = None,
     level: float = 0.95,
@@ -106,7 +106,7 @@ def simple_evaluate(
             adjustments=changes,
             n=num_repeats,
             limit=number,
-            seed=seed,
+            seed=_seed(seed),
             name=name,
             batch=batch,
             moved_server=moved_server,
@@ -167,6 +167,13 @@ def _check_whole(name: str, value: object) -> None:
         return
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise InvalidInput(f"{name} must be a whole number, 1 or more; got {value!r}.")
+
+
+def _seed(seed: Any) -> str | None:
+    """Return a seed as runs record it, which is text."""
+    if seed is not None and (not isinstance(seed, (int, str)) or isinstance(seed, bool)):
+        raise InvalidInput(f"seed must be a whole number or text; got {seed!r:.60}.")
+    return None if seed is None else str(seed)
 
 
 def _shots(number: Any) -> int | None:

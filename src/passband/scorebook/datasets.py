@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -44,15 +44,27 @@ def read_datasets(
 ) -> list[Dataset]:
     """Return every data set, whatever kind it was given as; raise if one names nothing.
 
-    A list of dicts is one data set of rows. `split` is that of adaptive ones that name none.
+    A list of dicts is one data set of rows. `split` is that of adaptive ones that name none; where
+    each names another, it is refused.
     """
     several: Sequence[Any] = datasets if _is_list_of_datasets(datasets) else [datasets]  # type: ignore[assignment]
     if not several:
         raise InvalidInput("datasets is empty; name at least one.")
-    read = [one for given in several for one in _read(given, split, trust_task_code)]
-    if split is not None and not any(isinstance(one, AdaptiveEvalDataset) for one in read):
+    read = [one for given in several for one in _read(given, trust_task_code)]
+    if split is None:
+        return read
+    adaptive = [one for one in read if isinstance(one, AdaptiveEvalDataset)]
+    if not adaptive:
         raise InvalidInput(f"split={split!r} is for adaptive data sets, and none is named.")
-    return read
+    if all(one.split not in (None, split) for one in adaptive):
+        raise ConflictingArguments(
+            f"{adaptive[0].label!r} names the split {adaptive[0].split!r}, and split={split!r} "
+            "another."
+        )
+    return [
+        replace(one, split=one.split or split) if isinstance(one, AdaptiveEvalDataset) else one
+        for one in read
+    ]
 
 
 def _is_list_of_datasets(datasets: object) -> bool:
@@ -61,14 +73,14 @@ def _is_list_of_datasets(datasets: object) -> bool:
     return not datasets or not all(isinstance(one, Mapping) for one in datasets)
 
 
-def _read(given: Any, split: str | None, trust: bool) -> Iterator[Dataset]:
+def _read(given: Any, trust: bool) -> Iterator[Dataset]:
     if isinstance(given, str) and (name := parse_dataset(given)).is_adaptive:
-        yield _adaptive(AdaptiveEvalDataset(name.dataset, name.split, given), split)
+        yield AdaptiveEvalDataset(name.dataset, name.split, given)
     elif isinstance(given, AdaptiveEvalDataset):
         name = parse_dataset(given.name)
         if not name.is_adaptive or name.split is not None:
             raise InvalidInput(f"an adaptive data set is named 'ID:adaptive'; got {given.name!r}.")
-        yield _adaptive(given, split)
+        yield given
     elif isinstance(given, EvalDataset):
         yield given
     elif isinstance(given, (str, Path)) and is_data_file(given):
@@ -82,16 +94,6 @@ def _read(given: Any, split: str | None, trust: bool) -> Iterator[Dataset]:
             "a data set is a name, a file, a list of rows, a Task or an EvalDataset; "
             f"got {given!r:.60}."
         )
-
-
-def _adaptive(dataset: AdaptiveEvalDataset, split: str | None) -> AdaptiveEvalDataset:
-    if dataset.split is None:
-        return AdaptiveEvalDataset(dataset.name, split, dataset.label)
-    if split not in (None, dataset.split):
-        raise ConflictingArguments(
-            f"{dataset.label!r} names the split {dataset.split!r}, and split={split!r} another."
-        )
-    return dataset
 
 
 def _tasks(given: str | Path | Task, trust: bool) -> list[Task]:

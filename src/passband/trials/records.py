@@ -22,6 +22,7 @@ __all__ = [
     "SourceRecord",
 ]
 
+MAIN = "main_scorer"  # an entry of a run's config: the scorer that `passband score` made main
 ORDER, SHUFFLED = "order", "shuffled"  # an entry of a run's config: see `RunRecord.is_shuffled`
 
 

@@ -64,6 +64,7 @@ class Store(ProblemTable):
     def __init__(self, directory: Path, *, low_water: int = LOW_WATER, first_body: int = 0) -> None:
         super().__init__(directory, low_water=low_water, first_body=first_body)
         self._begun: set[int] = set()  # runs that this process has entered
+        self._asked_at: dict[int, str] = {}  # servers of this process, by runs that go on
 
     # -- a run and what it asks ------------------------------------------------------------
 
@@ -104,7 +105,8 @@ class Store(ProblemTable):
         `spec` is what the trials depend on, and other settings are refused. `config` says how
         the task is measured, which may change. `name` is what seeds are derived from, by default
         that of the directory when it was made; it stays when the directory gets another.
-        `address` is refused if it is another, unless the server has moved.
+        `address` is refused if it is another, unless the server has moved. A run that goes on has
+        it with the first trials that it gives: a server that nothing was asked of gave none.
         """
         self._forget_mistakes(task, model, json.loads(canonical(spec)), address)
         earlier = self._run(task, model)
@@ -119,18 +121,21 @@ class Store(ProblemTable):
                 now = json.loads(canonical(spec))
                 self._refuse_changes(earlier, name, now, address, moved_server)
                 before = json.loads(earlier[4])
-                servers = with_address(addresses_of(before, earlier[7]), address)
-                kept = completed_spec(before, now, servers, utc_now())
-                values = (*earlier[:4], canonical(kept), canonical(config), earlier[6],
-                          earlier[7] or address, earlier[8])  # fmt: skip
+                known = addresses_of(before, earlier[7])
+                kept = completed_spec(before, now, known, utc_now())
+                values = (*earlier[:4], canonical(kept), canonical(config), *earlier[6:])
+                if address is not None:
+                    self._asked_at[number] = address
             self.put("run", [values])
         self._begun.add(number)
         return number
 
-    def set_scorers(self, run: int, scorers: Sequence[ScorerEntry]) -> list[int]:
+    def set_scorers(
+        self, run: int, scorers: Sequence[ScorerEntry], *, first: str | None = None
+    ) -> list[int]:
         """Make these the scorers of the run, the first the main one, and return their numbers.
 
-        Scorers of other names that the run has come after them.
+        Scorers of other names that the run has come after them; the one named `first` before all.
         """
         names = {entry.name for entry in scorers}
         rows = [row for row in self.rows("scorer") if row[1] == run]
@@ -138,10 +143,17 @@ class Store(ProblemTable):
         kept = [row[0] for row in used if row[2] not in names]
         with self.transaction():
             numbers = [self.put_scorer(run, entry) for entry in scorers]
-            order = {number: position for position, number in enumerate([*numbers, *kept])}
             mine = [row for row in self.rows("scorer") if row[1] == run]
+            chosen = {row[0] for row in mine if row[2] == first}
+            every = sorted([*numbers, *kept], key=lambda number: number not in chosen)
+            order = {number: position for position, number in enumerate(every)}
             self.put("scorer", [(*row[:5], order.get(row[0])) for row in mine])
         return numbers
+
+    def main_scorer(self, run: int) -> int | None:
+        """Return the number of the main scorer of a run; None if it has no scorer."""
+        rows = (row for row in self.rows("scorer") if row[1] == run and row[5] == 0)
+        return next((int(row[0]) for row in rows), None)
 
     def put_scorer(self, run: int, entry: ScorerEntry, number: int | None = None) -> int:
         """Return the number of a scorer, which is entered if it is new; it is not yet used.
@@ -191,6 +203,7 @@ class Store(ProblemTable):
         batch.add(trials)
         with self.transaction():
             replaced = again and self._remove_failed(run, trials)
+            self._keep_address(run)
             for text, values in batch.insertions():
                 self._connection.execute(text, values)
             if replaced:
@@ -289,6 +302,17 @@ class Store(ProblemTable):
         for row in self.rows("scorer", "scorer=?", scorer):
             return int(row[1])
         raise InvalidInput(f"no scorer has the number {scorer}.")
+
+    def _keep_address(self, number: int) -> None:
+        """Add the servers of this process to those that a run has trials of."""
+        address = self._asked_at.pop(number, None)
+        if address is None:
+            return
+        (row,) = (row for row in self.rows("run") if row[0] == number)
+        spec = json.loads(row[4])
+        servers = with_address(addresses_of(spec, row[7]), address)
+        spec = completed_spec(spec, spec, servers, utc_now())
+        self.put("run", [(*row[:4], canonical(spec), *row[5:7], row[7] or address, row[8])])
 
     def _forget_mistakes(self, task: str, model: str, spec: Any, address: str | None) -> None:
         """Delete runs with other settings and without trials: a wrong name, a wrong key."""

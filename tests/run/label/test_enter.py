@@ -142,6 +142,15 @@ def test_a_changed_label_needs_a_word(run: Path, mine: Callable[..., Path]) -> N
     assert stored(run) == {("p1", 0): 0.0}
 
 
+def test_labels_of_a_second_person_need_a_name(run: Path, mine: Callable[..., Path]) -> None:
+    enter_labels([run], mine("p1,0,pass"))
+    second = mine("p1,0,fail").rename(run.with_name("second.csv"))
+    with pytest.raises(InvalidInput, match="--labeller NAME") as refused:
+        enter_labels([run], second)
+    assert "--replace" not in str(refused.value)
+    assert enter_labels([run], second, LabelRequest("bob")).new == 1
+
+
 def test_a_file_of_another_run_is_refused(run: Path, sheet: Path, truth: Truth) -> None:
     fill(sheet, truth)
     other = run.with_name("other")

@@ -76,7 +76,7 @@ def enter_labels(
             raise InvalidInput(
                 f"{path}: no row has a label yet; fill in the column {request.column}."
             )
-        counts = [_compared(entry, request) for entry in entries]
+        counts = [_compared(entry, request, path) for entry in entries]
     finally:
         resolver.close()
     for entry in entries:
@@ -173,7 +173,7 @@ def _record(run: RunRecord, request: LabelRequest) -> ScorerRecord | None:
     return record
 
 
-def _compared(entry: _Entry, request: LabelRequest) -> tuple[int, int]:
+def _compared(entry: _Entry, request: LabelRequest, path: Path) -> tuple[int, int]:
     """Return how many labels are new, and how many differ from earlier ones, if that is allowed."""
     changed = 0
     for number, label in entry.labels.items():
@@ -183,11 +183,21 @@ def _compared(entry: _Entry, request: LabelRequest) -> tuple[int, int]:
         if not request.replace:
             raise InvalidInput(
                 f"this trial was labelled {label_word(before.value, entry.scale)} before and is "
-                f"{label_word(label.value, entry.scale)} here; --replace takes the new label.",
+                f"{label_word(label.value, entry.scale)} here; {_advice(entry, request, path)}",
                 place=label.place,
             )
         changed += 1
     return sum(number not in entry.stored for number in entry.labels), changed
+
+
+def _advice(entry: _Entry, request: LabelRequest, path: Path) -> str:
+    """Return what to do about other labels: a file that was read before is that one, corrected."""
+    record = _record(entry.run, request)
+    files = [] if record is None else (record.spec or {}).get("files", [])
+    if any(file.get("file") == path.name for file in files):
+        return "--replace takes the new label."
+    by = f"labels by {request.labeller}" if request.labeller else "labels without a name"
+    return f"{by} are there already. Another person's need a name: --labeller NAME."
 
 
 def _write(entry: _Entry, request: LabelRequest, file: Mapping[str, Any]) -> None:
