@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.notes import ACCEPTED, WARNED, Note, Severity
+from passband.notes import ACCEPTED, SEVERITIES, WARNED, Note, Severity
 from passband.stats.checks import Over
 
 __all__ = ["BOTH", "CODES", "COUNTS_FIXED", "NOTHING", "VERSION", "Evidence", "Finding"]
@@ -71,8 +71,18 @@ class Evidence:
         return None
 
     def notes(self, over: Over, k: int) -> tuple[Note, ...]:
-        """Return a note for each finding; what is accepted is a remark that says so."""
-        return tuple(self._note(finding, over, k) for finding in self.findings)
+        """Return a note for each finding; what is accepted is a remark that says so.
+
+        Of findings with one sentence, the most severe is noted.
+        """
+        alike: dict[str, list[Finding]] = {}
+        for finding in self.findings:
+            alike.setdefault(finding.text, []).append(finding)
+
+        def rank(finding: Finding) -> int:
+            return SEVERITIES.index(finding.severity_for(over, k))
+
+        return tuple(self._note(min(found, key=rank), over, k) for found in alike.values())
 
     def accepting(self, codes: Iterable[str]) -> Evidence:
         """Return the evidence with some codes accepted.
