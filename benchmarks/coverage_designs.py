@@ -32,7 +32,8 @@ import numpy as np
 from coverage import PUBLISHED, Floats, latent
 
 from passband import Outcomes, estimate
-from passband.stats.data.scale import Scale
+from passband.stats.data.evidence import COUNTS_FIXED
+from passband.stats.data.scale import UNIT, Scale
 from passband.stats.metric.registry import parse_metric
 from passband.types import Ints
 
@@ -131,7 +132,9 @@ def ragged_draw(
         n = np.array([n for n, _ in kinds])[kind]
         p = np.stack([law(rng, problems) for _, law in kinds])[kind, np.arange(problems)]
         own = {(m, "trials"): float(true_value(m, p).mean()) for m in metrics}
-        return Sample(Outcomes.from_counts(rng.binomial(n, p), n), above | own)
+        # Their numbers were fixed beforehand, though they go with difficulty.
+        outcomes = Outcomes.from_counts(rng.binomial(n, p), n).accepting(COUNTS_FIXED)
+        return Sample(outcomes, above | own)
 
     return draw
 
@@ -261,13 +264,15 @@ def graded() -> Iterator[Design]:
 
 
 def graded_draw(law: Graded, problems: int) -> Callable[[np.random.Generator], Sample]:
-    many, _ = law(np.random.default_rng(1), 400_000, 1)
+    many, values = law(np.random.default_rng(1), 400_000, 1)
     above = float(many.mean())
+    low, high = values.min(), values.max()
+    scale = UNIT if low >= 0.0 and high <= 1.0 else Scale(0.0, None) if low >= 0.0 else None
 
     def draw(rng: np.random.Generator) -> Sample:
         mean, scores = law(rng, problems, 4)
         truth = {("avg", "problems"): above, ("avg", "trials"): float(mean.mean())}
-        return Sample(Outcomes.from_array(scores), truth)
+        return Sample(Outcomes.from_array(scores, scale=scale), truth)
 
     return draw
 

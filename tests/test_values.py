@@ -70,6 +70,7 @@ PUBLIC: dict[str, Make] = {
     "Outcomes": counts,
     "Plan": lambda shift: passband.plan_width(0.05, pilot=counts(shift)),
     "Ranking": ranking,
+    "Scale": lambda shift: passband.Scale(0.0, 1.0 + shift),
     "Stratified": lambda shift: passband.combine(
         {"a": counts(shift), "b": Outcomes.from_counts([1, 0, 3], 4)}, "pass@1"
     ),

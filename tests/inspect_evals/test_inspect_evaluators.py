@@ -225,7 +225,7 @@ def test_right_answers_that_are_read_wrongly_are_a_warning() -> None:
 
     async def policy(messages: list[dict[str, str]], settings: dict[str, Any]) -> str:
         answer = await seed_tasks.adds(messages, settings)
-        return f"{answer.rstrip('.')} apples, I think."
+        return f"{answer.removeprefix('The answer is ').rstrip('.')} apples, counted in 10001 ways."
 
     task = Task(seed_tasks.sums(10), scorer=seed_tasks.extracted_answer(), name="apples")
     with pytest.warns(PassbandWarning, match="apples: nearly every score is 0"):

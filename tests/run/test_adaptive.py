@@ -188,7 +188,7 @@ def test_stats_gives_theta_and_no_average(folder: Path) -> None:
     assert "avg" not in done.out
     told = json.loads(run("stats", "out", "--json").out)
     (group,) = told["groups"]
-    assert told["version"] == 2
+    assert told["version"] == 4
     assert group["lines"][0]["metric"] == "theta"
     assert group["adaptive"]["stop"] == "max_items"
     assert len(group["adaptive"]["path"]) == 8

@@ -82,9 +82,9 @@ def test_the_level_can_be_chosen_later(made: Path) -> None:
     assert wide.low < narrow.low < narrow.value == wide.value
 
 
-def test_it_is_written_as_version_2_and_read_again(made: Path) -> None:
+def test_it_is_written_with_its_evidence_and_read_again(made: Path) -> None:
     summary = summarize(made)
-    assert summary.as_json()["version"] == 2
+    assert summary.as_json()["version"] == 4
     again = Summary.from_json(summary.to_json())
     assert again == summary
     jsonschema = pytest.importorskip("jsonschema")

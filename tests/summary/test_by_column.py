@@ -36,10 +36,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         done = run("run", "quiz.yaml", "--model", "python:shlex:quote", "--out", "run")
+        notes = run("stats", "run", "--notes").err
     assert done.code == 0, done.err
     assert "exact_match (mean), macro over High level" in done.out
-    assert "1 problem known to have a wrong key or text (a1: the key is wrong)" in done.err
-    assert "values count every problem the same (micro)" in done.err
+    assert "1 problem known to have a wrong key or text (a1: the key is wrong)" in notes
+    assert "values count every problem the same (micro)" in notes
     return folder
 
 

@@ -413,7 +413,7 @@ def test_graded_scores_of_some_problems() -> None:
 
 
 def test_graded_scores_without_any_spread_have_no_interval() -> None:
-    a = Outcomes.from_array([[0.5, 0.5]] * 4)
+    a = Outcomes.from_array([[5.0, 5.0]] * 4)
     found = compare(a, a, "avg")
     assert (found.low, found.high, found.confidence, found.p_value) == (None,) * 4
     assert found.decision.verdict == "undecided"

@@ -17,6 +17,7 @@ def test_by_hand() -> None:
     assert codes([4] * 20, [4, 0] * 10) == ["identical-scores", "copied-draws"]
     assert codes([4] * 20, [4, 0] * 9 + [4, 1]) == []  # one of 20 is mixed
     assert codes([4] * 19, [4, 0] * 9 + [4]) == []  # 57 repeats
+    assert codes([9] * 19, [9, 0] * 9 + [9]) == []  # 19 problems
     assert codes([4] * 40, [4] * 36 + [0] * 4) == []  # four are wrong
     assert codes([1] * 99, [1, 0, 1] * 33) == []
 

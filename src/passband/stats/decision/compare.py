@@ -46,6 +46,7 @@ from passband.stats.evidence.evidence_of import data_notes, evidence_of
 from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
+from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
 
 __all__ = ["Comparison", "Flip", "Test", "compare"]
@@ -375,7 +376,8 @@ def _changes(match: Match, metric: Metric, values: _Values) -> _Changes:
     if not metric.is_mean:
         return _Changes(improved, worsened)
     middle = sum(common_range((match.a, match.b), metric)) / 2.0
-    crossed = np.flatnonzero((values[0] >= middle) != (values[1] >= middle))
+    above = [np.round(side - middle, ROUNDING_DIGITS) >= 0.0 for side in (values[0], values[1])]
+    crossed = np.flatnonzero(above[0] != above[1])
     order = crossed[np.argsort(-np.abs(change[crossed]), kind="stable")][:MOST_FLIPS]
     flips = tuple(
         Flip(match.a.problems[i], float(values[0][i]), float(values[1][i])) for i in order.tolist()

@@ -150,7 +150,7 @@ def common_range(sides: Sequence[Outcomes], metric: Metric) -> tuple[float, floa
 
 
 def _range_of_scores(outcomes: Outcomes) -> tuple[float, float]:
-    seen, scale = outcomes.required_graded().values, outcomes.scale
+    seen, scale = outcomes.required_graded().values, outcomes.range
     return (
         float(seen.min()) if scale.low is None else scale.low,
         float(seen.max()) if scale.high is None else scale.high,

@@ -24,6 +24,7 @@ from passband.types import Ints
 
 __all__ = ["solved_share", "text_findings"]
 
+_ENOUGH = 5  # answers beyond the first of their problem
 _MOST = 0.5  # of the problems, with long answers
 _SEVERAL = 0.1  # of them, at least two
 _HARDLY_ANY = 0.05  # of the problems that are not solved have short answers that differ
@@ -81,7 +82,7 @@ def text_findings(
     same = (codes[1:] == codes[:-1]) & (owners[1:] == owners[:-1])
     agreeing = np.bincount(owners[:-1][same], minlength=len(n))
     several = n > 1
-    if not several.any():
+    if (n[several] - 1).sum() < _ENOUGH:
         return ()
     equal = int((agreeing[several] == n[several] - 1).sum())
     copies = _Copies(equal, int(several.sum()), solved)

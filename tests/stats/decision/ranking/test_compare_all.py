@@ -148,7 +148,7 @@ def test_models_without_a_standard_error_still_have_a_confidence() -> None:
 
 
 def test_differences_without_an_interval_give_no_confidence_and_say_so() -> None:
-    models = {name: Outcomes.from_array([[0.5, 0.5]] * 4) for name in "abc"}
+    models = {name: Outcomes.from_array([[5.0, 5.0]] * 4) for name in "abc"}
     found = compare_all(models, "avg")
     assert [s.p_best for s in found.standings] == [None] * 3
     assert [pair.p_adjusted for pair in found.pairs] == [None] * 3
