@@ -87,11 +87,11 @@ class Evidence:
     def accepting(self, codes: Iterable[str]) -> Evidence:
         """Return the evidence with some codes accepted.
 
-        >>> Evidence().accepting(["identical"])
+        >>> Evidence().accepting(["identical-answer"])
         Traceback (most recent call last):
         ...
-        passband.errors.UnknownName: no finding has the code 'identical'. Did you mean \
-'identical-answers'?
+        passband.errors.UnknownName: no finding has the code 'identical-answer'. Did you \
+mean 'identical-answers'?
         """
         codes = tuple(codes)
         for code in codes:
