@@ -554,6 +554,7 @@ LABELS_TAKEN_AS_RANDOM = Note(
     "labels-taken-as-random",
     "how the labelled trials were drawn is not recorded; they are taken as a random sample, and if "
     "they were picked by eye this number is wrong",
+    "weak",
 )
 FULLY_LABELLED = Note(
     "fully-labelled", "every trial has a label, so the judge is not used: this is the labels' own"
@@ -1645,8 +1646,8 @@ OTHER_SCORER_VERSION = Note(
 WARNED = frozenset(
     {
         "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong",
-        "looks-misread", "many-flaky-verdicts", "missing-modules", "one-shard", "shards-missing",
-        "shards-waiting", "unsafe-code", "unscored-trials",
+        "looks-misread", "many-flaky-verdicts", "missing-modules", "missing-rows", "one-shard",
+        "shards-missing", "shards-waiting", "unsafe-code", "unscored-trials",
     }
 )  # fmt: skip
 

@@ -191,25 +191,21 @@ def open_delimited(
 ) -> Iterator[CsvReader]:
     """Open a CSV file as rows of cells; without a delimiter, the first line decides.
 
-    With `strip`, spaces after a delimiter are no part of a cell.
+    With `strip`, spaces after a delimiter are no part of a cell, if the first line has them too.
     """
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
     with reading(path), _open(path) as file:
-        mark = delimiter or _delimiter(file, path)
-        lines = csv.reader(_lines(file, path), delimiter=mark, skipinitialspace=strip, strict=True)
+        first = next(filter(str.strip, _lines(file, path)), "")
+        file.seek(0)
+        # Spreadsheets write semicolons where the comma is the decimal sign.
+        mark = delimiter or next((mark for mark in ",;\t" if mark in first), ",")
+        skip = strip and f"{mark} " in first
+        lines = csv.reader(_lines(file, path), delimiter=mark, skipinitialspace=skip, strict=True)
         try:
             yield lines
         except csv.Error as error:
             place = Place(path, lines.line_num)
             raise InvalidInput(f"is not CSV: {error}.", place=place) from None
-
-
-def _delimiter(file: IO[str], path: Path) -> str:
-    """Return the delimiter of the first line that is not empty, and rewind the file."""
-    first = next(filter(str.strip, _lines(file, path)), "")
-    file.seek(0)
-    # Spreadsheets write semicolons where the comma is the decimal sign.
-    return next((mark for mark in ",;\t" if mark in first), ",")
 
 
 def check_header(path: Path, line: int, header: Sequence[str]) -> None:
@@ -344,13 +340,25 @@ def _field(value: Any, field: str, path: Path) -> Any:
 def parse_json(text: str, place: Place) -> Any:
     """Return the value of a JSON text that begins at `place`."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_distinct)
+    except InvalidInput as error:
+        raise InvalidInput(error.message, place=place) from None
     except json.JSONDecodeError as error:
         line = Place(place.file, place.line + error.lineno - 1)
         raise InvalidInput(f"is not JSON: {error.msg}.", place=line) from None
     except (ValueError, RecursionError) as error:
         reason = str(error).partition(";")[0]
         raise InvalidInput(f"JSON too large or too deeply nested: {reason}.", place=place) from None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> Record:
+    """Return an object; of two values under one key, Python would keep the last."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidInput(f"has the key {twice!r:.60} twice.")
+    return record
 
 
 def _record(value: Any, where: Place | str) -> Record:

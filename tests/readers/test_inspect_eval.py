@@ -195,6 +195,22 @@ def stopped(reason: str) -> dict[str, Any]:
     return {"model": "M", "choices": [{"message": message, "stop_reason": reason}]}
 
 
+@pytest.mark.parametrize(
+    ("reason", "status"),
+    [
+        ("max_tokens", "truncated"), ("model_length", "truncated"), ("content_filter", "refused"),
+        ("stop", "ok"), ("unknown", "unknown"),
+    ],
+)  # fmt: skip
+def test_what_stopped_a_scored_trial_is_known_without_texts(
+    tmp_path: Path, reason: str, status: str
+) -> None:
+    path = write_eval(tmp_path / "x.eval", [sample("a", 1, output=stopped(reason)), sample("a", 2)])
+    assert [row.status for row in log_of(path).trials] == [status, "ok"]
+    said = run("stats", path).err
+    assert (f"1 {status}" in said) == (status in ("truncated", "refused", "unknown"))
+
+
 def test_statuses(tmp_path: Path) -> None:
     records = [
         failed("a", 1, "ValueError: x", error_retries=[{"message": "y"}]),

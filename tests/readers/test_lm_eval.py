@@ -98,6 +98,15 @@ def test_every_response_is_scored_by_the_filters_of_the_task(tmp_path: Path) -> 
     assert important(log) == []  # the numbers of all four filters are reproduced
 
 
+def test_the_vote_of_a_filter_is_named_where_it_is_asked_for(tmp_path: Path) -> None:
+    path = logged(tmp_path, lines())
+    for name, k in (("exact_match,maj", 4), ("exact_match,maj@3", 3)):
+        with pytest.raises(InvalidInput, match=f"-m vote@{k} with --score exact_match,strict"):
+            read(path, columns={"score": name})
+    with pytest.raises(InvalidInput, match="no scorer named 'exact_match,mean'"):
+        read(path, columns={"score": "exact_match,mean"})
+
+
 def test_a_number_that_is_not_reproduced_is_counted(tmp_path: Path) -> None:
     path = logged(tmp_path, lines(NUMBERS | {"maj@3": [0, 0], "loose": [0, 0]}))
     assert important(read(path)) == [

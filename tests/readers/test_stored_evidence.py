@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import commands
 from passband.errors import InvalidInput
 from passband.readers.stored_evidence import stored_outcomes
 from passband.stats.data.evidence import Finding
 from passband.stats.data.outcomes import Outcomes
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
+from passband.trials.schema import FILE
 from stores import canonical, writing
 
 
@@ -95,3 +99,35 @@ def test_evidence_is_found_once(tmp_path: Path) -> None:
         assert stored_outcomes(trials, run, run.scorer()) is stored_outcomes(
             trials, run, run.scorer()
         )
+
+
+def test_a_row_that_is_gone_is_found(tmp_path: Path) -> None:
+    run = stored(tmp_path / "run", other)
+    assert "missing-rows" not in found(run)
+    with closing(sqlite3.connect(run / FILE)) as connection, connection:
+        connection.execute("DELETE FROM trial WHERE problem=2 AND trial=3")
+    (finding,) = (one for one in outcomes(run).found.findings if one.code == "missing-rows")
+    assert (finding.severity, finding.numbers) == ("weak", {"lost": 1})
+
+
+def test_stats_and_run_name_a_row_that_is_gone(tmp_path: Path) -> None:
+    directory = tmp_path / "r"
+    again = (
+        "run",
+        "arithmetic",
+        "--model",
+        "tiny",
+        "--limit",
+        "8",
+        "-n",
+        "2",
+        "--out",
+        directory,
+        "-q",
+    )
+    commands.run(*again)
+    with closing(sqlite3.connect(directory / FILE)) as connection, connection:
+        connection.execute("DELETE FROM trial WHERE problem=2 AND trial=1")
+    for command in (("stats", directory, "-q"), again):
+        done = commands.run(*command)
+        assert "1 row of a trial is missing from the store" in done.err

@@ -49,13 +49,19 @@ def test_failed_traces_have_no_score(tmp_path: Path) -> None:
     groups = read(write_lines(tmp_path / "t.jsonl", lines))
     by_model = {group.model: group.outcomes for group in groups.groups}
     assert by_model["gpt-4"].trials.tolist() == [2]
-    assert by_model["gpt-4"].unscored["errored"].tolist() == [2]
-    assert by_model["t"].unscored["errored"].tolist() == [1]  # no trace says whose it was
+    assert list(by_model) == ["gpt-4"]  # also the model of the episode without a trace
+    assert by_model["gpt-4"].unscored["errored"].tolist() == [3]
     assert any(
         "3 rollouts ended in an error, 1 of them with a reward" in x for x in important(groups)
     )
-    (log, _) = readers.get("verifiers").read(tmp_path / "t.jsonl", Options())
-    assert [trial.status for trial in log.trials] == ["ok", "errored", "errored", "limit"]
+    (log,) = readers.get("verifiers").read(tmp_path / "t.jsonl", Options())
+    assert [trial.status for trial in log.trials] == [
+        "ok",
+        "errored",
+        "errored",
+        "limit",
+        "errored",
+    ]
     assert log.attempts[0].detail == "ProviderError: overloaded"
 
 
@@ -139,3 +145,21 @@ def test_what_is_wrong(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "t.jsonl", [rollout(0, 1.0), rollout(0, 1) | {"example_id": "0"}])
     with pytest.raises(InvalidInput, match=r'both 0 and "0" are ids'):
         read(path, skip_bad=True)
+
+
+def test_an_episode_without_traces_has_the_model_of_the_file(tmp_path: Path) -> None:
+    failed = episode(ok=False, errors=[{"type": "EnvError", "message": "x"}])
+
+    def models(*lines: Any) -> list[str | None]:
+        return [group.model for group in read(write_lines(tmp_path / "t.jsonl", lines)).groups]
+
+    other = trace("a", REWARDS, agent={"name": "agent", "config": {"model": "other"}})
+    assert models(failed, episode(trace("a", REWARDS))) == ["gpt-4"]
+    assert models(failed, episode(trace("a", REWARDS)), episode(other)) == ["gpt-4", "other", "t"]
+
+
+def test_rewards_of_nothing_are_no_rewards(tmp_path: Path) -> None:
+    groups = read(write_lines(tmp_path / "t.jsonl", [
+        episode(trace("a", {"correct": None}, ok=False)), episode(trace("a", REWARDS)),
+    ]))  # fmt: skip
+    assert any("1 rollout ended in an error: left without" in text for text in important(groups))

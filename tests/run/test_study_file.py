@@ -99,7 +99,7 @@ SMALL = "tasks: [arithmetic]\nmodels: [tiny]\n"
         ),
         (
             "tasks: [a]\nmodels:\n- model: x\n  price: 3\n",
-            "4: a price is {prompt: 0.15, completion: 0.60}",
+            "4: a price is {input: 0.15, output: 0.60}",
         ),
         ("tasks: [a]\nmodels: [tiny, x,\n  tiny]\n", "3: the model tiny is named twice"),
         ("tasks: [a\nmodels: [tiny]\n", "2: is not YAML"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from passband.trials.export import EXPORTS, columns, export, lines, rows
+from passband.trials.export import EXPORTS, export, export_columns, lines, rows
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from stores import any_rows, begin, problem, writing
@@ -23,7 +23,9 @@ def test_lines_are_those_of_rows(tmp_path_factory: pytest.TempPathFactory, row: 
         store.append(run, [row])
     with Trials(directory) as trials:
         simple = io.BytesIO()
-        EXPORTS["jsonl"](simple, columns(trials.runs()), rows(trials, trials.runs()), ())
+        EXPORTS["jsonl"](
+            simple, export_columns(trials, trials.runs()), rows(trials, trials.runs()), ()
+        )
         assert b"".join(lines(trials, trials.runs())) == simple.getvalue()
 
 

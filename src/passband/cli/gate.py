@@ -66,6 +66,14 @@ def gate(
     tolerance: Annotated[
         float | None, typer.Option(help="Largest loss that may pass (default: 0.02).")
     ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=MOST",
+            help="Most that NEW may take in the mean, such as cost=0.02 or latency=30 "
+            "(repeatable).",
+        ),
+    ] = None,
     over: Annotated[
         Target | None,
         typer.Option(
@@ -129,11 +137,18 @@ def gate(
     quiet: Quiet = False,
 ) -> None:
     """Say whether a new model may replace a base: pass, regression (exit 3) or undecided (4)."""
+    from dataclasses import replace
+
     from passband.errors import InvalidInput
     from passband.report.style import Style
+    from passband.summary.gate.limits import parse_limits
     from passband.summary.gate.sources import Reading, gate_sources
 
     rules = _policy(policy, metric, tolerance, over, failed, accept)
+    if limit:
+        rules = replace(rules, limits={**rules.limits, **parse_limits(limit)})
+    if rules.limits and settle:
+        raise InvalidInput("limits are for a gate without --settle; gate the topped-up runs again.")
     columns = {
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
         "answer": answer, "judge": judge, "label": label,

@@ -42,6 +42,7 @@ __all__ = [
     "Level",
     "LowerIsBetter",
     "Metrics",
+    "ModelPrice",
     "Notes",
     "NumFewshot",
     "Over",
@@ -199,6 +200,10 @@ LabelColumn = Annotated[
     typer.Option(
         "--label", help="Column, or scorer of a run, with what people say of some of its trials."
     ),
+]
+ModelPrice = Annotated[
+    str | None,
+    typer.Option(metavar="IN,OUT", help="Price of the model per million tokens, in and out."),
 ]
 PricesOption = Annotated[
     str | None,

@@ -33,6 +33,7 @@ from passband.cli.options import (
     Layouts,
     Level,
     Metrics,
+    ModelPrice,
     Notes,
     NumFewshot,
     Percent,
@@ -165,6 +166,7 @@ def run(
         typer.Option(help="Exit with 1 if a larger share of trials got no answer (0 to 1)."),
     ] = None,
     prices: Annotated[Path | None, typer.Option(help="YAML file of prices.")] = None,
+    price: ModelPrice = None,
     moved_server: Annotated[
         bool,
         typer.Option("--moved-server", help="Go on: the same model has another address now."),
@@ -235,6 +237,7 @@ def run(
     """Ask every problem of a task n times and print metrics. Every trial is recorded."""
     from passband.generate.headers import read_headers
     from passband.report.terminal.live import error_events
+    from passband.run.budget import parse_price
     from passband.run.settings import Patience
     from passband.run.shard import Shard
     from passband.tasks.adjust import Adjustments
@@ -286,6 +289,7 @@ def run(
             stream=stream,
             headers=read_headers(header or ()),
             prices=prices,
+            price=None if price is None else parse_price(price),
             shard=None if shard is None else Shard.parse(shard),
             launch=_launch(shards, on),
             judge=judge_choice(

@@ -17,7 +17,7 @@ from passband.cli.judge_options import (
     Votes,
     judge_choice,
 )
-from passband.cli.options import JsonOption, Quiet, Truncated, TrustTaskCode, UnsafeCode
+from passband.cli.options import JsonOption, ModelPrice, Quiet, Truncated, TrustTaskCode, UnsafeCode
 
 if TYPE_CHECKING:
     from passband.cli.judge_line import JudgeLine
@@ -55,7 +55,13 @@ def score(
     max_cost: Annotated[
         float | None, typer.Option(help="With --judge: stop before its calls cost more than this.")
     ] = None,
-    prices: Annotated[Path | None, typer.Option(help="YAML file of prices.")] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            help="YAML file of prices: of the run's models, or with --judge of the judges."
+        ),
+    ] = None,
+    price: ModelPrice = None,
     moved_server: Annotated[
         bool,
         typer.Option("--moved-server", help="Go on: the same judge has another address now."),
@@ -75,7 +81,10 @@ def score(
     json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
-    """Re-score recorded completions; keeps earlier scores. Only --judge sends requests."""
+    """Re-score recorded completions; keeps earlier scores. Only --judge sends requests.
+
+    With --prices or --price, trials without a cost get theirs.
+    """
     from functools import partial
     from json import dumps
 
@@ -88,6 +97,10 @@ def score(
     choice = judge_choice(
         judge, judge_base_url, rubric, votes, against, canaries, judge_concurrency, prices
     )
+    if price is not None or (prices is not None and not choice.given):
+        _price_trials(run, prices, price, quiet=quiet)
+        if not (scorer or extract or task or truncated or choice.given):
+            return
     scored = JudgeLine(quiet=quiet, word="scored")
     remote = _remote(on, workers, scored, unsafe=unsafe_code)
     judging = None
@@ -124,6 +137,19 @@ def score(
             print_notes(["", f"{report.added} scores added to {run}"])
     if judging is not None:
         raise typer.Exit(judging.exit_code)
+
+
+def _price_trials(run: Path, prices: Path | None, price: str | None, *, quiet: bool) -> None:
+    """Give the trials of a run their cost, and print the sums."""
+    from passband.cli.output import print_notes, print_rows
+    from passband.run.budget import parse_price
+    from passband.run.price_trials import price_run
+
+    given = None if price is None else parse_price(price)
+    found = price_run(run, prices, given)
+    print_rows([priced.row() for priced in found])
+    if not quiet:
+        print_notes(["", f"{sum(one.added for one in found)} trials priced in {run}"])
 
 
 def _remote(

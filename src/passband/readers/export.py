@@ -18,7 +18,7 @@ from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.records import column_names, form_of
 from passband.spreadsheet import unguarded
-from passband.stats.data.cells import is_absent
+from passband.stats.data.cells import is_absent, number
 from passband.stats.data.columns import CHOSEN, refuse_chosen
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.scale import UNSTATED, Scale
@@ -203,6 +203,7 @@ class _Rows:
             latency_ms=self._whole("latency_ms", row),
             attempts=self._whole("attempts", row) or 1,
             seed=self._whole("seed", row),
+            cost=self._number("cost", row),
             request_id=self._text("request_id", row),
             scores=[score for n in range(len(self._scorers)) for score in self._scores(n, row)],
             finish_reason=self._text("finish_reason", row),
@@ -239,7 +240,7 @@ class _Rows:
         if is_absent(cell):
             return None
         try:
-            return float(cell)
+            return number(cell)
         except (TypeError, ValueError, OverflowError):
             raise InvalidInput(f"row {row + 1} has {name} {cell!r:.60}, not a number.") from None
 

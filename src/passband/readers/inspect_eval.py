@@ -1,8 +1,9 @@
 """Files in Inspect's format `.eval`: a ZIP file of a header, summaries and a member per sample.
 
-Scores are read from the summaries, without opening the samples, unless texts are wanted or a
-summary leaves a question. A run that was killed has neither header nor summaries: its journal has
-the start of the run and summaries of what was finished, and samples may be newer than both.
+Scores are read from the summaries, without parsing the samples, unless texts are wanted, a summary
+leaves a question, or a sample has a stop reason that says it was cut off or refused. A run that
+was killed has neither header nor summaries: its journal has the start of the run and summaries of
+what was finished, and samples may be newer than both.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ _SHELL = "/sample.json"  # of a sample that is kept in several members
 _STREAMED = 1 << 25  # bytes of a sample of which only the fields that matter are held in memory
 _AT_ONCE = 1 << 24  # bytes of summaries that are parsed in one go, which is faster
 _MOST_MESSAGES = 1_000_000  # of one sample
+_CUT_SHORT = re.compile(
+    rb'"stop_reason"\s*:\s*"(?:max_tokens|model_length|length|content_filter|unknown)"'
+)
+_LONGEST_STOP = 64  # bytes of such a match
 _BULK = frozenset(("events", "events_data", "store", "timelines", "skeleton"))
 
 
@@ -171,12 +176,29 @@ class _EvalFile:
             return False
         values = [score.get("value") for _, score in sample.raw_scores()]
         # Only the sample says whether a trial without a score was refused or cut off.
-        return not values or any(value is None or value != value for value in values)
+        return (
+            not values
+            or any(value is None or value != value for value in values)
+            or self._may_be_cut_short(sample)
+        )
+
+    def _may_be_cut_short(self, summary: InspectSample) -> bool:
+        """Return whether the bytes of a sample hold a stop reason that its summary lacks."""
+        member = self._member(summary)
+        end = b""
+        for chunk in () if member is None else self._members.chunks(member):
+            if _CUT_SHORT.search(end + chunk):
+                return True
+            end = chunk[-_LONGEST_STOP:]
+        return False
+
+    def _member(self, summary: InspectSample) -> str | None:
+        names = (f"{summary.name}.json", f"{summary.name}{_SHELL}")
+        return next((name for name in names if name in self._members), None)
 
     def _whole(self, summary: InspectSample) -> InspectSample:
         """Return the sample of a summary; the summary itself where there is none."""
-        names = (f"{summary.name}.json", f"{summary.name}{_SHELL}")
-        member = next((name for name in names if name in self._members), None)
+        member = self._member(summary)
         if member is None:
             return summary
         sample = InspectSample(self._sample(member))

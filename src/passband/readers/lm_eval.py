@@ -104,7 +104,7 @@ class _Samples:
         task: str,
     ) -> None:
         self._lines, self._source, self._texts = lines, source, options.texts
-        self._answers = options.answers
+        self._answers, self._score = options.answers, options.score
         self._results, self._task = results, task
         self._model = results.model if results else _folder(Path(source.file))
         self._numbers: dict[str | int, dict[str, dict[str, list[Any]]]] = {}
@@ -124,6 +124,7 @@ class _Samples:
         self._require_scores()
         if self._responses > 1 and not self._has_repeats:
             self._rescorings = [one for one in self._rebuilt() if self._is_logged(one)]
+        self._refuse_vote()
         builder = LogBuilder(
             self._task, self._model, self._source, self._scorers(), texts=self._texts
         )
@@ -210,6 +211,17 @@ class _Samples:
             one for one in self._rescorings if one.scorer.identity == rescoring.scorer.identity
         )
         return self._name(first.metric, first.filter)
+
+    def _refuse_vote(self) -> None:
+        """Name the metric that is the vote of a filter, if that was chosen as a score."""
+        for one in self._rescorings:
+            name = f"{one.metric},{one.filter}"
+            if one.reduction == "majority" and name == self._score not in self._scorers():
+                votes = f"vote@{one.first or self._responses}"
+                raise InvalidInput(
+                    f"{self._source.file}: {name} is the vote of the responses to a problem, which "
+                    f"no trial has alone: ask for -m {votes} with --score {self._scorer_of(one)}."
+                )
 
     @cached_property
     def _references(self) -> References:

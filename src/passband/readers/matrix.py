@@ -13,6 +13,7 @@ from passband.readers.groups import Group, Groups, Remark
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.records import require_file
+from passband.stats.data.cells import number
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.tables import ROLES, Table
@@ -88,7 +89,7 @@ def is_number_or_nothing(cell: str) -> bool:
     if not cell.strip():
         return True
     try:
-        float(cell)
+        number(cell)
     except ValueError:
         return False
     return True

@@ -16,6 +16,7 @@ from passband.readers.reader import register_reader
 from passband.readers.recorded_votes import RecordedVotes, stored_votes
 from passband.readers.runs import groups_of_runs
 from passband.readers.stored_evidence import stored_outcomes
+from passband.readers.stored_spending import cost_remarks
 from passband.readers.tally import RunTally, tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.trials.reader import RunRecord, Trials, is_run_directory
@@ -118,4 +119,8 @@ class RunDirectory:
             ]
             if not runs:
                 raise InvalidInput(f"{path} holds no trials yet.")
-            return groups_of_runs(runs, options, source=str(path), kind="a run directory")
+            groups = groups_of_runs(runs, options, source=str(path), kind="a run directory")
+            read = {(group.task, group.model) for group in groups.groups}
+            records = [run.record for run in runs if (run.task, run.model) in read]
+            remarks = *groups.remarks, *cost_remarks(trials, records)
+            return replace(groups, remarks=remarks)

@@ -262,4 +262,7 @@ def select(outcomes: Outcomes, where: Sequence[int]) -> Outcomes:
     index = np.asarray(where, dtype=np.int64)
     unscored = {status: counts[index] for status, counts in outcomes.unscored.items()}
     asked = None if outcomes.asked is None else outcomes.asked.take(index)
-    return replace(outcomes.take(index), unscored=unscored, found=outcomes.found, asked=asked)
+    return replace(
+        outcomes.take(index), unscored=unscored, found=outcomes.found, asked=asked,
+        spending=outcomes.spending,
+    )  # fmt: skip

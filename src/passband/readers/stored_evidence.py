@@ -18,6 +18,7 @@ from passband.readers.observed import (
     Progress,
     with_evidence,
 )
+from passband.readers.stored_spending import StoredSpending
 from passband.stats.checks import as_whole
 from passband.stats.data.evidence import Finding
 from passband.stats.data.outcomes import Outcomes
@@ -44,7 +45,9 @@ def stored_outcomes(
         return _of_first(trials, run, scorer, as_whole("first", first))
     if "with-evidence" not in outcomes.memo:
         observed = _observed(trials, run, scorer, outcomes)
-        outcomes.memo["with-evidence"] = with_evidence(outcomes, observed)
+        spending = StoredSpending(trials.directory, run.number)
+        known = replace(outcomes, spending=spending)
+        outcomes.memo["with-evidence"] = with_evidence(known, observed)
     result: Outcomes = outcomes.memo["with-evidence"]
     return result
 
@@ -61,7 +64,9 @@ def _of_first(trials: Trials, run: RunRecord, scorer: ScorerRecord, first: int) 
             f"{key!r:.80} has {complete[fewest]}."
         )
     outcomes = trials.outcomes_of_first(run, first, scorer)
-    return replace(outcomes, found=stored_outcomes(trials, run, scorer).found.of_first())
+    spending = StoredSpending(trials.directory, run.number, first)
+    found = stored_outcomes(trials, run, scorer).found.of_first()
+    return replace(outcomes, found=found, spending=spending)
 
 
 def _observed(trials: Trials, run: RunRecord, scorer: ScorerRecord, outcomes: Outcomes) -> Observed:
@@ -75,7 +80,7 @@ def _observed(trials: Trials, run: RunRecord, scorer: ScorerRecord, outcomes: Ou
         is_greedy=_is_greedy(run),
         prompts=_prompts(trials, run, outcomes),
         progress=_progress(trials, run),
-        findings=(*findings, *_of_servers(run)),
+        findings=(*findings, *_of_servers(run), *_of_lost_rows(trials, run)),
     )
 
 
@@ -85,6 +90,14 @@ def _of_servers(run: RunRecord) -> Iterator[Finding]:
         text = f"trials are from {len(run.addresses)} addresses of one model"
         listed = ", ".join(run.addresses)
         yield Finding("moved-server", "remark", f"{text}: {listed}", {}, {"n": len(run.addresses)})
+
+
+def _of_lost_rows(trials: Trials, run: RunRecord) -> Iterator[Finding]:
+    """Find rows of trials that were written and are gone, though the tallies still count them."""
+    if lost := trials.lost(run):
+        rows = "1 row of a trial is" if lost == 1 else f"{lost} rows of trials are"
+        text = f"{rows} missing from the store, and counted all the same; passband check says more"
+        yield Finding("missing-rows", "weak", text, numbers={"lost": lost})
 
 
 def _texts(trials: Trials, run: RunRecord, outcomes: Outcomes) -> AnswerTexts | None:

@@ -158,6 +158,8 @@ def remarks_of(layout: Layout) -> Iterator[Remark]:
     )
     for condition in layout.conditions:
         yield Remark(str(condition), important=True)
+    for doubt in layout.doubts:
+        yield Remark(doubt, important=True)
     if layout.order.remark:
         yield Remark(layout.order.remark)
     if layout.lone_responses:

@@ -56,9 +56,16 @@ class Verifiers:
         lines = Lines(path, options)
         source = Source.of("verifiers", path)
         rollouts = _Rollouts(path, LogBuilders(source, ("reward",), texts=options.texts), options)
+        later = []
         for place, record in lines:
             with lines.checking(place):
-                rollouts.add(record)
+                if _is_episode(record) and not record["traces"]:
+                    later.append((place, record))  # their model is that of the others
+                else:
+                    rollouts.add(record)
+        for place, record in later:
+            with lines.checking(place):
+                rollouts.add_failed(record)
         return rollouts.builders.logs(remarks=[*lines.remarks(), *rollouts.remarks()])
 
 
@@ -89,6 +96,7 @@ class _Rollouts:
     def __init__(self, path: Path, builders: LogBuilders, options: Options) -> None:
         self.builders = builders
         self._path, self._texts = path, options.texts
+        self._models: dict[str, None] = {}  # of traces
         self._errored = 0
         self._zeroed = 0  # errored ones with a reward
 
@@ -113,9 +121,7 @@ class _Rollouts:
     # -- traces ----------------------------------------------------------------------------
 
     def _add_episode(self, record: Record) -> None:
-        env = record.get("env")
-        name = _name(env.get("id") if isinstance(env, dict) else None)
-        traces = record["traces"]
+        name, traces = _environment(record), record["traces"]
         for trace in traces:
             if not isinstance(trace, dict) or not isinstance(trace.get("task"), dict):
                 raise InvalidInput(f"a trace must be an object with a task; got {trace!r:.60}.")
@@ -123,15 +129,21 @@ class _Rollouts:
         agents = {_agent(trace) for trace in traces}
         for trace in traces:
             self._add_trace(trace, name, _agent(trace) if len(agents) > 1 else None)
-        if not traces:  # the environment itself has failed
-            builder = self.builders.of(name, plain_name(self._path))
-            builder.add(_key(record["task"]), None, "errored", error=_error(record))
-            self._errored += 1
+
+    def add_failed(self, record: Record) -> None:
+        """Add an episode whose environment itself has failed, under the only model of the file."""
+        name = _environment(record)
+        model = next(iter(self._models)) if len(self._models) == 1 else plain_name(self._path)
+        builder = self.builders.of(name, model)
+        builder.add(_key(record["task"]), None, "errored", error=_error(record))
+        self._errored += 1
 
     def _add_trace(self, trace: Record, name: str, agent: str | None = None) -> None:
         rewards = _object(trace, "rewards")
         model = _model(trace) or plain_name(self._path)
-        builder = self.builders.of(name, f"{model} ({agent})" if agent else model)
+        model = f"{model} ({agent})" if agent else model
+        self._models[model] = None
+        builder = self.builders.of(name, model)
         key, scores = _key(trace["task"]), _scores(rewards, _object(trace, "metrics"))
         if _has_failed(trace):
             self._note_error(rewards)
@@ -143,7 +155,8 @@ class _Rollouts:
 
     def _note_error(self, reward: Any) -> None:
         self._errored += 1
-        self._zeroed += bool(reward) or isinstance(reward, (int, float))
+        rewards = reward.values() if isinstance(reward, dict) else [reward]
+        self._zeroed += any(one is not None for one in rewards)
 
     # -- rollouts --------------------------------------------------------------------------
 
@@ -181,6 +194,11 @@ class _Rollouts:
 
 def _name(value: Any) -> str:
     return value if isinstance(value, str) and value else "verifiers"
+
+
+def _environment(episode: Record) -> str:
+    env = episode.get("env")
+    return _name(env.get("id") if isinstance(env, dict) else None)
 
 
 def _agent(trace: Record) -> str:

@@ -24,6 +24,7 @@ from passband.report.style import PLAIN, Figure, Style
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.more_data import MoreData
 from passband.stats.decision.ranking import Abilities, Ranking
+from passband.stats.interval.ratio import Ratio
 from passband.stats.interval.rounding import Rounding
 from passband.summary.compare import ComparisonSummary, TaskComparison
 
@@ -298,8 +299,17 @@ def _difference(
         interval_head(summary.contest.level): interval_cell(interval, comparison.notes),
         "p": _p(comparison.p_value),
         **({"p (Holm)": _p(comparison.p_adjusted)} if comparison.family > 1 else {}),
+        **_ratio(summary, comparison.ratio),
         "verdict": verdict_cell(comparison.decision.verdict),
     }
+
+
+def _ratio(summary: ComparisonSummary, ratio: Ratio | None) -> dict[str, Cell]:
+    """Return the ratio of what two models took, where any comparison of the table has one."""
+    if all(one.ratio is None for task in summary.tasks for one in task.comparisons):
+        return {}
+    text = None if ratio is None else f"{ratio.value:.3g} [{ratio.low:.3g}, {ratio.high:.3g}]"
+    return {"ratio": text}
 
 
 def verdict_cell(verdict: str) -> str:

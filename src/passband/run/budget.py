@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -16,12 +17,22 @@ from passband.run.task_run import TaskRun
 from passband.trials.call_totals import CallTotals
 from passband.trials.rows import FAILED, CallRow, TrialRow
 
-__all__ = ["Budget", "CallCosts", "NoTokenCounts", "Verdict", "find_price", "price_files"]
+__all__ = [
+    "Budget",
+    "CallCosts",
+    "NoTokenCounts",
+    "Verdict",
+    "find_price",
+    "parse_price",
+    "price_files",
+    "read_price",
+]
 
 Verdict = Literal["go", "wait", "stop"]
 _FREE = Price(0.0, 0.0)
 
-_FORM = "a price is NAME: {prompt: 0.15, completion: 0.60}, per million tokens"
+_FORM = "a price is {input: 0.15, output: 0.60}, per million tokens"
+_KEYS = (("prompt", "completion"), ("input", "output"))
 
 
 class NoTokenCounts(PassbandError):
@@ -96,7 +107,8 @@ class Budget:
             places = " or ".join(map(str, price_files()))
             raise InvalidInput(
                 f"--max-cost needs the price of the model. Put it into {places} (or into --prices "
-                f"FILE) as NAME: {{prompt: 0.15, completion: 0.60}}, per million tokens."
+                f"FILE) as NAME: {{input: 0.15, output: 0.60}}, per million tokens, or give it as "
+                f"--price 0.15,0.60."
             )
         self.price = price
         self.limit = limit
@@ -225,20 +237,21 @@ def price_files() -> list[Path]:
 
 
 def find_price(model: str, file: Path | None = None) -> Price | None:
-    """Return the price of a model; None if no file has one. Models in this process are free."""
+    """Return the price of a model; None if no file has one.
+
+    Models in this process are free, unless a file is given that has a price for them.
+    """
     name = model.partition(":")[2]
-    if is_local(model):
-        return Price(0.0, 0.0)
     for path in [file] if file else price_files():
-        if file is None and not path.is_file():
+        if file is None and (is_local(model) or not path.is_file()):
             continue
         prices = _read(path)
         for known in (model, name, model.rpartition("/")[2]):
             if known and known in prices:
                 return prices[known]
-        if file is not None:
+        if file is not None and not is_local(model):
             raise InvalidInput(f"{file} has no price for {name or model!r}.{nearest(name, prices)}")
-    return None
+    return Price(0.0, 0.0, is_stated=False) if is_local(model) else None
 
 
 def _read(path: Path) -> dict[str, Price]:
@@ -249,10 +262,48 @@ def _read(path: Path) -> dict[str, Price]:
     file = read_yaml(path)
     if file.diagnostics:
         raise InvalidInput(f"{path}: {file.diagnostics[0].message.rstrip('.')}; {_FORM}.")
+    prices = {}
+    for name, entry in file.values.items():
+        try:
+            prices[name] = read_price(entry)
+        except InvalidInput as error:
+            raise InvalidInput(f"{path}: {name}: {error}") from None
+    return prices
+
+
+def read_price(entry: object) -> Price:
+    """Return a price that is written as a mapping, of prompt and completion or input and output.
+
+    >>> read_price({"input": 2, "output": 8}) == read_price({"prompt": 2, "completion": 8})
+    True
+    """
+    found = entry if isinstance(entry, dict) else {}
+    for keys in _KEYS:
+        if {*found} == {*keys}:
+            return _price(*(found[key] for key in keys))
+    raise InvalidInput(f"{_FORM} (or prompt and completion); got {entry!r:.60}.")
+
+
+def parse_price(text: str) -> Price:
+    """Return a price that is written in a shell.
+
+    >>> parse_price("0.15,0.60")
+    Price(prompt=0.15, completion=0.6, is_stated=True)
+    """
     try:
-        return {
-            name: Price(float(entry["prompt"]), float(entry["completion"]))
-            for name, entry in file.values.items()
-        }
-    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(f"{path}: {_FORM}; got {type(error).__name__}: {error}.") from None
+        prompt, completion = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidInput(
+            f"--price is IN,OUT per million tokens, for example 0.15,0.60; got {text!r:.60}."
+        ) from None
+    return _price(prompt, completion)
+
+
+def _price(*numbers: object) -> Price:
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, (int, float)):
+            raise InvalidInput(f"{_FORM}; got {number!r:.60}.")
+        if not 0 <= number < math.inf:
+            raise InvalidInput(f"a price must be at least 0; got {number:g}.")
+    prompt, completion = (float(str(number)) for number in numbers)
+    return Price(prompt, completion)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from passband.trials.costs import total_cost
 from passband.trials.rows import STATUSES, ScoreRow, TrialRow
 
 if TYPE_CHECKING:
@@ -17,14 +18,26 @@ __all__ = ["Counters", "Price"]
 
 @dataclass(frozen=True)
 class Price:
-    """The price of a million tokens."""
+    """The price of a million tokens.
+
+    One that is not stated is that of a model in this process: nothing is paid, and the rows of its
+    trials have no cost.
+    """
 
     prompt: float
     completion: float
+    is_stated: bool = field(default=True, compare=False)
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
         """Return the cost of tokens."""
         return (self.prompt * prompt_tokens + self.completion * completion_tokens) / 1e6
+
+    def put_on(self, rows: Sequence[TrialRow]) -> None:
+        """Give each row without a cost its own, where its tokens were counted."""
+        for row in rows:
+            prompt, completion = row.prompt_tokens, row.completion_tokens
+            if row.cost is None and not prompt is completion is None:
+                row.cost = self.of(prompt or 0, completion or 0)
 
 
 @dataclass
@@ -49,15 +62,24 @@ class Counters:
         self._scored, self._sums = array("q", zeros), array("d", zeros)
 
     def start_from(
-        self, statuses: Mapping[str, int], tokens: tuple[int, int], cost: float = 0.0
+        self,
+        statuses: Mapping[str, int],
+        tokens: tuple[int, int],
+        cost: float = 0.0,
+        unpriced: tuple[int, int] | None = None,
     ) -> None:
-        """Add the counts of earlier processes; trials that came with a cost all did."""
+        """Add the counts of earlier processes; `unpriced` are the tokens of trials without a cost.
+
+        Without it, all trials have one or none has.
+        """
         for status, count in statuses.items():
             self.statuses[status] += count
             self.done += count
         self.prompt_tokens, self.completion_tokens = tokens
-        if cost:
-            self.known_cost, self.known_tokens = cost, tokens
+        if unpriced is None:
+            unpriced = (0, 0) if cost else tokens
+        self.known_cost = cost
+        self.known_tokens = tokens[0] - unpriced[0], tokens[1] - unpriced[1]
 
     def start_scores(self, problem: int, scored: int, total: float) -> None:
         """Add the scores that a problem already has."""
@@ -88,10 +110,10 @@ class Counters:
         completion = self.completion_tokens - self.known_tokens[1]
         if price is None:
             return self.known_cost if self.known_cost and not (prompt or completion) else None
-        return self.known_cost + price.of(prompt, completion)
+        return total_cost([self.known_cost, price.of(prompt, completion)])
 
     def _add_cost(self, cost: float, prompt: int, completion: int) -> None:
-        self.known_cost += cost
+        self.known_cost = total_cost([self.known_cost, cost])
         self.known_tokens = self.known_tokens[0] + prompt, self.known_tokens[1] + completion
 
     def scored(self, problem: int, score: ScoreRow) -> None:

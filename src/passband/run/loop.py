@@ -310,6 +310,8 @@ class Runner:
             return
         while self.asker.warnings:
             self._warn(*reversed(self.asker.warnings.popitem()))
+        if self.budget.price is not None and self.budget.price.is_stated:
+            self.budget.price.put_on(rows)
         if self.budget.limit is not None:
             self.budget.add(rows)
         if self.endpoint.answered:

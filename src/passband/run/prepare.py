@@ -291,7 +291,9 @@ def _resumed(directory: Path, task_run: TaskRun) -> TaskRun:
         task_run.counters.planned = missing + sum(mask.bit_count() for mask in masks.values())
         statuses = {s: n for s, n in trials.statuses(task_run.number).items() if s not in again}
         tokens, cost = trials.tokens(task_run.number), trials.cost(task_run.number)
-        task_run.counters.start_from(statuses, tokens, cost)
+        costs = trials.costs(task_run.number)
+        unpriced = costs.prompt_tokens, costs.completion_tokens
+        task_run.counters.start_from(statuses, tokens, cost, unpriced)
         task_run.counters.reasoning_tokens = trials.reasoning_tokens(task_run.number)[0]
         if task_run.counters.main is not None:
             for number, count, total in trials.score_sums(task_run.counters.main):

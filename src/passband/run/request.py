@@ -66,6 +66,7 @@ class RunOptions(TypedDict, total=False):
     stream: bool
     headers: Mapping[str, str]
     prices: Path | None
+    price: Price | None
     judge: JudgeChoice | None
     shard: Shard | None
 
@@ -243,7 +244,7 @@ def make_request(
         out or default_directory(_label(model), options.get("name")),
         settings,
         connection,
-        find_price(model, options.get("prices")) if isinstance(model, str) else None,
+        _price(model, options.get("prices"), options.get("price")),
         options.get("judge"),
         launch=launch,
     )
@@ -347,3 +348,12 @@ def _named(kind: type[Settings] | type[Connection], options: Mapping[str, Any]) 
     """Return the options that are fields of a class."""
     names = {field.name for field in fields(kind)}
     return {name: value for name, value in options.items() if name in names}
+
+
+def _price(model: Model, file: Path | None, given: Price | None) -> Price | None:
+    """Return the price that is given, or the one that a file has."""
+    if given is not None and file is not None:
+        raise InvalidInput("give either --price or --prices FILE, and not both.")
+    if given is not None or not isinstance(model, str):
+        return given
+    return find_price(model, file)

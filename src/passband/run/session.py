@@ -189,6 +189,9 @@ def run_session(
         prepared = prepare_all(
             store, tasks, problems, subjects, settings, watcher, judges, elsewhere
         )
+        if price is not None and price.is_stated:  # of trials that an earlier process left without
+            for run in prepared:
+                store.price_trials(run.number, price.of)
         runner = Runner(
             task_runs=[seated(judges, store, run) for run in prepared],
             store=store,

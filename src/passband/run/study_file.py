@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
+from passband.run.budget import read_price
 from passband.run.counters import Price
 from passband.run.study import refuse_twice
 from passband.run.study_keys import KEYS, OF_MODELS, OF_STUDIES
@@ -151,12 +152,11 @@ class _Reader:
         return StudyModel(name, settings, price)
 
     def _price(self, value: Any, where: KeyPath) -> Price | None:
-        numbers = value if isinstance(value, dict) else {}
-        if {*numbers} == {"prompt", "completion"} and all(map(_is_price, numbers.values())):
-            return Price(float(numbers["prompt"]), float(numbers["completion"]))
-        form = "{prompt: 0.15, completion: 0.60}, per million tokens"
-        self._file.report(f"a price is {form}; got {value!r:.60}.", *where)
-        return None
+        try:
+            return read_price(value)
+        except InvalidInput as error:
+            self._file.report(str(error), *where)
+            return None
 
     def _settings(self, values: Mapping[Any, Any], where: KeyPath, known: Any) -> dict[str, Any]:
         """Return the settings among some values, and report keys that are not known."""
@@ -181,10 +181,6 @@ class _Reader:
             except InvalidInput as error:
                 self._file.report(str(error), "models", place)
                 return
-
-
-def _is_price(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0
 
 
 def _unknown(name: Any, known: Any, *, of_model: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from passband.stats.data.spending import SPENT_METRICS
 from passband.stats.metric.bounds import bounds
 from passband.summary.judged.result import rests_on_labels
 
@@ -46,6 +47,8 @@ def metric_of(line: Line, scorer: str | None) -> str | None:
     """Return the metric that a line measures on the trials of the main scorer, if it does."""
     estimate = line.estimate
     if estimate is None or line.scorer != scorer:
+        return None
+    if estimate.metric in SPENT_METRICS:
         return None
     if estimate.method.startswith("unstopped") or rests_on_labels(estimate):
         return None

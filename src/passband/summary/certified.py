@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.spending import SPENT_METRICS
 from passband.stats.interval.certify.certify import FEW_SETS
 from passband.stats.interval.certify.unusual import is_unusual
 from passband.stats.interval.estimate import Estimate, with_certificate
@@ -52,7 +53,7 @@ def certified_estimate(
     """
     if request.certify is not None or request.calibrate:
         return estimate  # it was certified where it was made, or is not to be
-    if estimate.low is None or estimate.method != "auto":
+    if estimate.low is None or estimate.method != "auto" or estimate.metric in SPENT_METRICS:
         return estimate
     scored = outcomes.counted(request.policy)
     measured = parse_metric(metric or estimate.metric, scored.most_trials())

@@ -10,6 +10,7 @@ from passband.errors import InvalidInput, NotEnoughData, UnknownName
 from passband.notes import Note
 from passband.readers.tally import RunTally
 from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.spending import SPENT_METRICS
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.evidence.evidence_of import evidence_of
 from passband.stats.interval.estimate import estimate
@@ -96,8 +97,13 @@ def metric_lines(
     counted = outcomes.counted(request.policy)
     stopping = looks_stopped(counted, request)
     if request.stopped_after or stopping is not None:
-        return stopped_lines(outcomes, names, request, scorer, stopping)
-    lines: list[Line] = []
+        spent = [name for name in names if name in SPENT_METRICS]
+        others = [name for name in names if name not in spent]
+        lines = [_line(outcomes, name, request, scorer) for name in spent]
+        if spent and not others:
+            return lines
+        return [*stopped_lines(outcomes, others, request, scorer, stopping), *lines]
+    lines = []
     for name in dict.fromkeys(names):
         try:
             counted.require(1)

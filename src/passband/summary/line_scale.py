@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from passband.errors import InvalidInput
 from passband.stats.data.scale import Scale
+from passband.stats.data.spending import SPENT_METRICS
 from passband.stats.metric.registry import parse_metric
 from passband.summary.summary import Line
 
@@ -17,6 +18,8 @@ OF_ONE_SCALE = ("first", "mean", "max", "min", "majority")
 
 def on_line_scale(line: Line, scale: Scale, is_share: bool | None) -> Line:
     """Return a line that knows the scale of the scores it rests on."""
+    if line.estimate is not None and line.estimate.metric in SPENT_METRICS:
+        return replace(line, is_share=False, lower_is_better=True)
     falls = bool(scale.lower_is_better) and _is_of_scores(line)
     return replace(line, is_share=is_share, lower_is_better=falls)
 

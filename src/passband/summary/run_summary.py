@@ -15,6 +15,7 @@ from passband.readers.judge_scores import is_judged, judge_scores
 from passband.readers.recorded_votes import stored_votes
 from passband.readers.runs import scorers_used
 from passband.readers.stored_evidence import stored_outcomes
+from passband.readers.stored_spending import cost_remarks
 from passband.readers.tally import tally_of
 from passband.stats.data.evidence import NOTHING
 from passband.stats.data.outcomes import Outcomes
@@ -125,7 +126,8 @@ def summarize_trials(
     used = scorers_used(
         (run.task, run.scorer(scorer).name, [each.name for each in run.scorers]) for run in runs
     )
-    remarks = (Remark(f"run directory: {used}"), *_remarks(runs, by))
+    costs = cost_remarks(trials, runs)
+    remarks = (Remark(f"run directory: {used}"), *costs, *_remarks(runs, by))
     return Summary(str(trials.directory), request, tuple(groups), remarks, combined=combined)
 
 

@@ -62,7 +62,7 @@ def standing_of(trials: Trials, run: RunRecord, *, going_on: bool) -> Standing:
         statuses={str(status): count for status, count in statuses.items()},
         retried=trials.retried(run.number),
         tokens=trials.tokens(run.number),
-        cost=trials.cost(run.number) or None,
+        cost=trials.cost(run.number) if trials.is_priced(run.number) else None,
         asked=len(_counts(trials, run)),
         judges=judges_of(trials, run),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from typing import Any
 from zlib import crc32
 
@@ -26,7 +26,7 @@ __all__ = ["Batch"]
 _ALIKE = {
     "body": "id,run,problem,trial,status,codec,text,crc",
     "trial": "run,problem,trial,status,prompt_tokens,completion_tokens,latency_ms,attempts,seed,"
-    "request_id,body,crc",
+    "request_id,body,cost,crc",
     "score": "scorer,problem,trial,value,status,answer,rule,crc",
 }
 
@@ -61,6 +61,7 @@ class Batch:
                 continue
             prompt, completion, latency = row.prompt_tokens, row.completion_tokens, row.latency_ms
             attempts, seed, status, codec = row.attempts, row.seed, STATUS[row.status], 0
+            cost = row.cost
             try:
                 if request is not last:
                     last, named = request, b"" if request is None else request.encode()
@@ -74,7 +75,8 @@ class Batch:
                     NOTHING if latency is None else latency,
                     attempts,
                     NOTHING if seed is None else seed,
-                    body + 1, NOTHING, -1 if request is None else len(named), -1, nan,
+                    body + 1, NOTHING, -1 if request is None else len(named), -1,
+                    nan if cost is None else cost,
                 )  # fmt: skip
                 head = BODY(body + 1, run, problem, trial, status, codec, len(data), -1, -1)
             except (struct.error, TypeError, UnicodeEncodeError):  # 3.0 tokens, half a character
@@ -84,12 +86,12 @@ class Batch:
             body += 1
             values += (
                 run, problem, trial, status, prompt, completion, latency, attempts, seed, request,
-                body, crc32(numbers + named),
+                body, cost, crc32(numbers + named),
             )  # fmt: skip
             texts += (
                 body, run, problem, trial, status, codec, bytearray(data), crc32(data, crc32(head)),
             )  # fmt: skip
-            tallied.append((problem, trial, status, prompt, completion, None, attempts))
+            tallied.append((problem, trial, status, prompt, completion, cost, attempts))
         self.last_body = body
         return others
 
@@ -144,7 +146,7 @@ def _differs(row: TrialRow) -> bool:
     return (
         row.reasoning is not None
         or row.transcript is not None
-        or row.cost is not None
+        or (row.cost is not None and not 0.0 < row.cost < inf)  # a negative zero among them
         or row.reason is not None
         or row.source is not None
         or row.finish_reason is not None

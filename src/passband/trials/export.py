@@ -33,6 +33,7 @@ __all__ = [
     "Row",
     "column_kinds",
     "export",
+    "export_columns",
     "further_columns",
     "lines",
     "output_file",
@@ -89,7 +90,7 @@ def rows(
 
     Every one has the same keys.
     """
-    names = columns(runs, timing=timing, further=further)
+    names = export_columns(trials, runs, timing=timing, further=further)
     for run in runs:
         problems = {p.number: _Asked.of(p) for p in trials.each_problem(run.number)}
         suffixes = {scorer.number: f":{scorer.name}" for scorer in run.scorers}
@@ -109,6 +110,8 @@ def rows(
             if prompts is not None:
                 row["prompt"] = prompts.of(trial.problem)
             _put_trial(row, trial, timing)
+            if "cost" in row:
+                row["cost"] = trial.cost
             for score in trial.scores:
                 _put_score(row, score, suffixes[score.scorer], trial.text)
                 if "detail" in further:
@@ -165,7 +168,7 @@ def lines(
     further: Sequence[str] = (),
 ) -> Iterator[bytes]:
     """Yield an export as JSON lines, one or more at a time."""
-    if columns(runs, timing=timing, further=further) != list(_COLUMNS):
+    if export_columns(trials, runs, timing=timing, further=further) != list(_COLUMNS):
         for row in rows(trials, runs, timing=timing, further=further):
             yield _line(row)
         return
@@ -185,10 +188,13 @@ def _line(row: Row) -> bytes:
         return json.dumps(row, separators=(",", ":")).encode() + b"\n"
 
 
-def columns(
-    runs: Sequence[RunRecord], *, timing: bool = False, further: Sequence[str] = ()
+def export_columns(
+    trials: Trials, runs: Runs, *, timing: bool = False, further: Sequence[str] = ()
 ) -> list[str]:
-    """Return the names of the columns; scorers beyond the main one have their own three."""
+    """Return the names of the columns; scorers beyond the main one have their own three.
+
+    The cost has one where any trial has a cost.
+    """
     others = {scorer.name: None for run in runs for scorer in run.scorers[1:]}
     extra = [f"{part}:{name}" for name in others for part in ("score", "score_status", "answer")]
     extra += dict.fromkeys(name for run in runs for name in _directions(run))
@@ -196,7 +202,8 @@ def columns(
     more = [name for name in further if name not in _COLUMNS]
     if "detail" in further:
         more += [f"detail:{name}" for name in others]
-    return [*_COLUMNS, *extra, *reason, *(_TIMING if timing else ()), *more]
+    cost = ["cost"] if any(trials.is_priced(run.number) for run in runs) else []
+    return [*_COLUMNS, *extra, *reason, *cost, *(_TIMING if timing else ()), *more]
 
 
 def _directions(run: RunRecord) -> dict[str, str]:
@@ -209,9 +216,9 @@ def _directions(run: RunRecord) -> dict[str, str]:
     }
 
 
-def column_kinds(runs: Sequence[RunRecord], *, timing: bool = False) -> dict[str, Kind]:
+def column_kinds(trials: Trials, runs: Runs, *, timing: bool = False) -> dict[str, Kind]:
     """Return what each column holds."""
-    return {name: _kind(name) for name in columns(runs, timing=timing)}
+    return {name: _kind(name) for name in export_columns(trials, runs, timing=timing)}
 
 
 def _kind(name: str) -> Kind:
@@ -234,7 +241,7 @@ def export(
         if form == "jsonl":
             file.writelines(lines(trials, runs, timing=timing, further=further))
         else:
-            names = columns(runs, timing=timing, further=further)
+            names = export_columns(trials, runs, timing=timing, further=further)
             table = rows(trials, runs, timing=timing, further=further)
             EXPORTS[form](file, names, table, runs)
 

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from passband.errors import InvalidInput
-from passband.trials.export import columns, rows, write_parquet
+from passband.trials.export import export_columns, rows, write_parquet
 from passband.trials.reader import RunRecord, Trials
 
 __all__ = ["LEAST_ROWS", "ROWS_PER_FILE", "export_parts"]
@@ -42,7 +42,7 @@ def export_parts(
     target = folder.resolve()
     _require_free(target)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    names = columns(runs, timing=timing, further=further)
+    names = export_columns(trials, runs, timing=timing, further=further)
     table = iter(rows(trials, runs, timing=timing, further=further))
     try:
         part.mkdir()

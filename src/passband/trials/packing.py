@@ -38,6 +38,7 @@ __all__ = [
     "STATUS",
     "body",
     "call",
+    "finite",
     "insertions",
     "packed",
     "score",
@@ -114,7 +115,7 @@ def trial(run: int, row: TrialRow, body: int | None) -> tuple[Any, ...]:
     values = (
         run, row.problem, row.trial, STATUS[row.status], row.prompt_tokens, row.completion_tokens,
         row.latency_ms, row.attempts, row.seed, row.request_id, body,
-        None if row.cost is None else _finite(row.cost, "a cost"), row.reason, row.source,
+        None if row.cost is None else finite(row.cost, "a cost"), row.reason, row.source,
         row.finish_reason,
     )  # fmt: skip
     try:
@@ -141,7 +142,7 @@ def score(problem: int, trial: int, row: ScoreRow) -> tuple[Any, ...]:
     """Return the row of a score."""
     scorer, value, status, answer, rule, detail = row
     values = (
-        scorer, problem, trial, None if value is None else _finite(value, "a score"),
+        scorer, problem, trial, None if value is None else finite(value, "a score"),
         SCORE_STATUS[status],
         None if answer is None else answer.encode("utf-8", "surrogatepass"), rule, detail,
     )  # fmt: skip
@@ -157,8 +158,8 @@ def call(row: CallRow) -> tuple[Any, ...]:
     values: tuple[Any, ...] = (
         row.scorer, row.problem, row.trial, row.call, row.attempt, row.key, row.at_ms,
         CALL_STATUS[row.status], int(row.is_cached),
-        None if row.value is None else _finite(row.value, "a verdict"), row.prompt_tokens,
-        row.completion_tokens, None if row.cost is None else _finite(row.cost, "a cost"),
+        None if row.value is None else finite(row.value, "a verdict"), row.prompt_tokens,
+        row.completion_tokens, None if row.cost is None else finite(row.cost, "a cost"),
         row.latency_ms, row.seed, row.http, row.outcome, row.detail, codec, reply,
     )  # fmt: skip
     try:
@@ -178,7 +179,7 @@ def _required(checksum: Callable[[tuple[Any, ...]], int], values: tuple[Any, ...
         raise InvalidInput(f"a call cannot be recorded: {error}; got {row}.") from None
 
 
-def _finite(value: float, what: str) -> float:
+def finite(value: float, what: str) -> float:
     """Return a number as SQLite keeps it, which knows neither NaN nor a negative zero."""
     if not math.isfinite(value):
         raise InvalidInput(f"{what} must be a finite number; got {value}.")

@@ -16,6 +16,7 @@ from passband.trials.calls import all_calls, calls_of, replies_of
 from passband.trials.checked import CheckedRows
 from passband.trials.chosen import Choice, ChosenTrials
 from passband.trials.connection import connect_to_read
+from passband.trials.costs import Costs, read_costs, read_taken, total_cost
 from passband.trials.counts import Counts, Place, stretches
 from passband.trials.extremes import Column, Extreme, largest
 from passband.trials.joined import JoinedLines
@@ -339,6 +340,11 @@ class Trials(Framed):
         asked = len(recorded & there)
         return Coverage(asked, len(there) - asked, len(recorded) - asked)
 
+    def lost(self, run: RunRecord) -> int:
+        """Return how many trials of a run were written and have no row."""
+        ((rows,),) = self._rows.each("SELECT count(*) FROM trial WHERE run=?", run.number)
+        return max(self._rows.counter("trial", run.number) - int(rows), 0)
+
     def recorded(self, run: int, without: Sequence[Status] = ()) -> dict[int, int]:
         """Return for each problem the set of its recorded trials, as the bits of a number."""
         left_out = [STATUSES.index(status) for status in without]
@@ -384,7 +390,19 @@ class Trials(Framed):
 
     def cost(self, run: int) -> float:
         """Return what the trials cost, where that was recorded with them."""
-        return sum(self._counts.trial_tallies(run).costs)
+        return total_cost(self._counts.trial_tallies(run).costs)
+
+    def costs(self, run: int) -> Costs:
+        """Return how many trials have a cost, and the tokens of the others; reads all of them."""
+        return read_costs(self._rows, run)
+
+    def taken(self, run: int, column: str) -> Iterator[tuple[int, int, float | None]]:
+        """Yield problem, trial and its cost, tokens or latency in seconds."""
+        return read_taken(self._rows, run, column)
+
+    def is_priced(self, run: int) -> bool:
+        """Return whether any trial has a cost, if only of 0."""
+        return self.cost(run) != 0 or self.costs(run).priced > 0
 
     def retried(self, run: int) -> int:
         """Return how many trials needed more than one attempt."""
@@ -506,7 +524,7 @@ class Trials(Framed):
         """Return the columns of an export, by name."""
         from passband.trials.export import column_kinds
 
-        return column_kinds(self.runs())
+        return column_kinds(self, self.runs())
 
     def frame_rows(self) -> Iterator[Mapping[str, Any]]:
         """Yield one row per trial, as an export has them."""

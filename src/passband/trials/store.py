@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.trials import packing
 from passband.trials.batch import Batch
+from passband.trials.checksums import is_intact
 from passband.trials.codec import canonical
 from passband.trials.differences import SettingsChanged
 from passband.trials.identity import (
@@ -32,9 +33,10 @@ from passband.trials.identity import (
     with_address,
 )
 from passband.trials.imported import is_imported
-from passband.trials.packing import STATUS
+from passband.trials.packing import STATUS, packed
 from passband.trials.problem_table import ProblemTable
 from passband.trials.rows import FAILED, ScorerEntry, ScoreRow, TrialRow
+from passband.trials.schema import TABLES, selected
 from passband.trials.unpacking import placed_trial
 from passband.trials.writer import LOW_WATER, DiskNearlyFull
 from passband.version import __version__
@@ -236,6 +238,29 @@ class Store(ProblemTable):
         else:  # some were there
             self._insert("score", list(rows.values()), "OR REPLACE")
             self._tallies.recount_scores(run, scorer, {problem for problem, _ in rows})
+
+    def price_trials(self, run: int, cost_of: Callable[[int, int], float]) -> int:
+        """Give the trials without a cost their own, by their tokens; return how many there are."""
+        where = "run=? AND cost IS NULL AND (prompt_tokens + completion_tokens) NOT NULL"
+        query = f"SELECT {selected('trial')} FROM trial WHERE {where}"
+        place = [name for name, _ in TABLES["trial"]].index("cost")
+        problems: set[int] = set()
+        count = 0
+        self._require_room()
+        with self.transaction():
+            for row in self._all(query, run):
+                if not is_intact("trial", row):
+                    raise self._checked.damaged("trial", row)
+                cost = packing.finite(cost_of(row[4], row[5]), "a cost")
+                crc = packed("trial", (*row[:place], cost, *row[place + 1 : -1]))[-1]
+                self._connection.execute(
+                    "UPDATE trial SET cost=?, crc=? WHERE run=? AND problem=? AND trial=?",
+                    (cost, crc, *row[:3]),
+                )
+                problems.add(row[1])
+                count += 1
+            self._tallies.recount(run, (), problems)
+        return count
 
     def _remove_failed(self, run: int, trials: Sequence[TrialRow]) -> bool:
         """Remove failed trials that others take the place of, and return whether there are any."""

@@ -68,7 +68,7 @@ def _usual_trial(row: tuple[Any, ...]) -> TrialRow | None:
      text_crc) = row  # fmt: skip
     if codec != 0 or [run, problem, trial, status] != place:
         return None
-    if not (cost is None and reason is None and source is None and finish_reason is None):
+    if not (reason is None and source is None and finish_reason is None):
         return None
     if reasoning is not None or transcript is not None:
         return None
@@ -81,14 +81,15 @@ def _usual_trial(row: tuple[Any, ...]) -> TrialRow | None:
             NOTHING if latency is None else latency,
             attempts,
             NOTHING if seed is None else seed,
-            number, NOTHING, -1 if request is None else len(named), -1, nan,
+            number, NOTHING, -1 if request is None else len(named), -1,
+            nan if cost is None else cost,
         )  # fmt: skip
         head = BODY(body, run, problem, trial, status, 0, len(text), -1, -1)
         if crc32(numbers + named) != crc or crc32(text, crc32(head)) != text_crc:
             return None
         return TrialRow(
             problem, trial, STATUSES[status], text.decode(), None, prompt, completion, latency,
-            attempts, seed, request,
+            attempts, seed, request, [], None, cost,
         )  # fmt: skip
     except (TypeError, AttributeError, ValueError, IndexError, struct.error):
         return None

@@ -136,7 +136,9 @@ def test_same_groups_as_one_table(drawn, row_group, size, tmp_path_factory):
     assert shape(streamed) == shape(expected) == shape(mapped)
     of_files = re.compile(r"\d+ file|.* has gaps|without a column of trials")
     own = [remark for remark in streamed.remarks if not of_files.match(remark.text)]
-    assert own == list(expected.remarks)
+    assert own == [
+        one for one in expected.remarks if not one.text.startswith("scores in failed rows")
+    ]
 
 
 SMALL_TABLE = {"problem": [1, 1, 2], "trial": [0, 1, 0], "correct": [True, False, True]}

@@ -18,6 +18,7 @@ from passband import Estimate, InvalidInput, NotEnoughData, Outcomes, estimate, 
 from passband.errors import WrongType
 from passband.stats.data.evidence import CODES
 from passband.stats.data.scale import UNIT
+from passband.stats.data.spending import SPENT_METRICS
 from passband.stats.interval.default.wilson import over_problems, over_trials
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.fit.count_grid import CountGrid
@@ -123,7 +124,7 @@ def test_an_end_that_is_the_value_but_for_rounding_is_the_value(over: Over) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", sorted(set(families) - {"vote@", "cons@"}))
+@pytest.mark.parametrize("key", sorted(set(families) - {"vote@", "cons@", *SPENT_METRICS}))
 @pytest.mark.parametrize("over", TARGETS)
 @one_in(3)
 @given(outcomes=ragged(), level=st.floats(0.5, 0.999), data=st.data())

@@ -13,6 +13,7 @@ import exact
 from exact import Draws
 from passband import InvalidInput, NotEnoughData, Outcomes, compare, curve, measure, measure_all
 from passband.errors import UnknownName
+from passband.stats.data.spending import SPENT_METRICS
 from passband.stats.metric import credits
 from passband.stats.metric.names import parse_name, unit_interval
 from passband.stats.metric.registry import (
@@ -24,8 +25,9 @@ from passband.stats.metric.registry import (
     register_metric,
 )
 
-VOTES = {"vote@", "cons@"}  # which need answers, and have tests of their own
-FAMILIES = sorted(set(families) - VOTES)
+# Which need more than scores, and have tests of their own.
+APART = {"vote@", "cons@", *SPENT_METRICS}
+FAMILIES = sorted(set(families) - APART)
 WITH_K = [key for key in FAMILIES if families.get(key).takes_k]
 
 # What a name needs behind the colon; a spectrum has one weight per draw, so no name for every k.
@@ -93,7 +95,7 @@ def value(outcomes: Outcomes, key: str, k: int) -> float:
 
 
 def test_every_metric_has_a_twin() -> None:
-    assert set(families) == set(TWINS) | VOTES
+    assert set(families) == set(TWINS) | APART
 
 
 @pytest.mark.parametrize("key", FAMILIES)
@@ -562,7 +564,7 @@ def test_a_credit_vector_has_one_finite_entry_per_outcome(credit: object) -> Non
 def test_a_name_that_could_never_be_asked_for_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match="is not the name of a metric"):
         register_metric(name, summary="never")
-    assert set(families) == set(TWINS) | VOTES
+    assert set(families) == set(TWINS) | APART
 
 
 def test_registered_family_builds_its_own_metric() -> None:

@@ -30,7 +30,7 @@ from passband.readers.dataset.grouping import Grouping
 from passband.readers.dataset.plan import Plan
 from passband.readers.dataset.states import MISSING_STATE, States, states_of
 from passband.readers.dataset.trial_hash import LabelHash, NumberHash, TableHash, hash_for
-from passband.stats.data.cells import is_absent
+from passband.stats.data.cells import is_nameless
 from passband.types import Ints
 
 __all__ = ["Counter", "Tallies", "Unscored", "count_file", "count_files"]
@@ -193,7 +193,7 @@ class Counter:
 
     def _refuse_absent(self, batch: Batch, labels: list[str], rows: Ints) -> None:
         for text, row in zip(labels, rows.tolist(), strict=True):
-            if is_absent(text):
+            if is_nameless(text):
                 name = self._plan.roles.problem
                 raise InvalidInput(f"{batch.place(row)}: column {name} is empty.")
 

@@ -18,6 +18,8 @@ from passband.stats.data.columns import (
     require_column,
     score_columns,
 )
+from passband.stats.data.count_columns import may_count
+from passband.stats.data.failed_rows import ERROR_NAMES
 from passband.trials.export import LOWER_IS_BETTER
 
 __all__ = ["NotCounted", "Plan", "plan_of", "reason_against"]
@@ -87,6 +89,10 @@ def reason_against(schema: Schema, options: Options) -> str | None:
         "scores of which lower ones are better are cut row by row": options.threshold is not None
         and any(scale.lower_is_better for scale in options.scales.values()),
         "there is no column of scores with one row per trial": score is None,
+        "columns may hold counts": score is not None and may_count(names, score),
+        "errors keep failures apart row by row": any(
+            not schema.is_empty(name) for name in matching(names, ERROR_NAMES)
+        ),
         f"column {LOWER_IS_BETTER} says which scores are better": LOWER_IS_BETTER in names,
         "the responses of a sample log (column resps) are read row by row": "resps" in names,
         f"column {CHOSEN} marks an adaptive test": CHOSEN in names and not schema.is_empty(CHOSEN),

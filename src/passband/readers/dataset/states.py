@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from passband.readers.dataset.arrow_arrays import encoded, numbers
 from passband.readers.dataset.batches import Batch
 from passband.readers.dataset.plan import NotCounted, Plan
 from passband.stats.data.cells import parse_scores
+from passband.stats.data.failed_rows import is_failure, is_unclear_failure
 from passband.types import Floats
 
 __all__ = ["MISSING_STATE", "States", "states_of"]
@@ -39,8 +40,26 @@ def states_of(batch: Batch, plan: Plan) -> States:
     if pa.types.is_boolean(array.type):
         states = array.cast(pa.uint8())
         states = states.fill_null(MISSING_STATE) if array.null_count else states
-        return States(numbers(states), bool(array.null_count))
-    return _of_numbers(_numbers(array, batch, plan), batch, plan)
+        result = States(numbers(states), bool(array.null_count))
+    else:
+        result = _of_numbers(_numbers(array, batch, plan), batch, plan)
+    failed = _failed(result.states, batch, plan)
+    if not failed.any():
+        return result
+    return replace(result, states=np.where(failed, MISSING_STATE, result.states), has_missing=True)
+
+
+def _failed(states: Any, batch: Batch, plan: Plan) -> Any:
+    """Return which rows have a score, and a status that says that they failed."""
+    if plan.roles.status is None:
+        return np.zeros(1, dtype=bool)
+    values, own = encoded(batch.columns[plan.roles.status])
+    is_failed = np.array([is_failure(word) for word in [*values.to_pylist(), None]])
+    is_unclear = np.array([is_unclear_failure(word) for word in [*values.to_pylist(), None]])
+    has_score = states != MISSING_STATE
+    if is_unclear.any() and (is_unclear[own] & has_score).any():
+        raise NotCounted(f"column {plan.roles.status} says of rows with a score that they failed")
+    return is_failed[own] & has_score
 
 
 def _of_numbers(scores: Floats, batch: Batch, plan: Plan) -> States:

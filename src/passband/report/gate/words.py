@@ -116,8 +116,14 @@ def target(result: GateResult) -> str:
     return (
         f"Verdicts and {100 * policy.level:g}% intervals are for {these}. The chance of a false "
         f"regression{among} is at most {chance}{in_all}, and so is that of passing a loss as large "
-        f"as the tolerance."
+        f"as the tolerance.{_of_limits(result, chance)}"
     )
+
+
+def _of_limits(result: GateResult, chance: str) -> str:
+    if not any(line.is_limit for line in result.lines):
+        return ""
+    return f" Each limit is ruled by its own interval, wrong in at most {chance} to either side."
 
 
 def roundings(result: GateResult, style: Style = PLAIN) -> list[Rounding]:

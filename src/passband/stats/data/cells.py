@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,10 @@ __all__ = [
     "BOOLEAN",
     "distinct_labels",
     "is_absent",
+    "is_nameless",
     "label",
     "listing",
+    "number",
     "number_labels",
     "parse_scores",
     "shortened",
@@ -43,6 +46,18 @@ def label(value: object) -> str:
 def is_absent(value: object) -> bool:
     """Return whether a cell that should hold a name is empty."""
     return value is None or str(value).strip() in ("", "nan", "<NA>")
+
+
+def is_nameless(value: object) -> bool:
+    """Return whether a cell that should name a problem is empty; "nan" as text is a name."""
+    return not value.strip() if isinstance(value, str) else is_absent(value)
+
+
+def number(value: Any) -> float:
+    """Return a cell as a number, or raise an error; 1_0 is one in Python code and not in data."""
+    if isinstance(value, str) and "_" in value:
+        raise ValueError(value)
+    return float(value)
 
 
 def shortened(text: str) -> str:
@@ -111,7 +126,7 @@ def _score(name: str, value: object, column: Sequence[object]) -> float:
     if text in ABSENT or text in _YES or text in _NO:
         return np.nan if text in ABSENT else float(text in _YES)
     try:
-        score = float(value)  # type: ignore[arg-type]
+        score = number(value)
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
             f"column {name} must hold numbers, true/false, pass/fail or nothing; "

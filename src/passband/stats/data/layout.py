@@ -6,6 +6,7 @@ columns that are pooled by accident, and `Layout.groups` reads each column a sin
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from passband.stats.data.cells import (
     ABSENT,
     distinct_labels,
     is_absent,
+    is_nameless,
     label,
     listing,
     number_labels,
@@ -34,6 +36,8 @@ from passband.stats.data.columns import (
     require_column,
     score_columns,
 )
+from passband.stats.data.count_columns import unused_counts
+from passband.stats.data.failed_rows import failed_rows
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import MISSING, Outcomes
 from passband.stats.data.pooling import (
@@ -133,7 +137,7 @@ class Layout:
             problem=self._problems[self._problem_of[row]],
             trial=None if self._trial_of is None else self._trial_of[1][self._trial_of[0][row]],
             score=None if np.isnan(score) else score,
-            status=None if status is None else label(status),
+            status=self._failed.get(row, None if status is None else label(status)),
             cluster=None if cluster is None else label(cluster),
         )
 
@@ -164,7 +168,7 @@ class Layout:
         numbers, names = number_labels(self.columns[self.roles.problem])
         if not ABSENT.isdisjoint(name.strip().lower() for name in names):
             for row, value in enumerate(self.columns[self.roles.problem], start=1):
-                if is_absent(value):
+                if is_nameless(value):
                     raise InvalidInput(f"column {self.roles.problem} is empty in row {row}.")
         return numbers, names
 
@@ -177,7 +181,42 @@ class Layout:
         return self._numbered_problems[1]
 
     @cached_property
+    def _failed(self) -> Mapping[int, str]:
+        """The status of each row that failed, whose score measures nothing."""
+        if not self.unfolded:
+            return failed_rows(self.columns, self.roles, self._read_scores)
+        return {}
+
+    @cached_property
     def _scores(self) -> Floats:
+        scores = self._read_scores
+        if self._failed:
+            scores = scores.copy()
+            scores[list(self._failed)] = np.nan
+        return scores
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """In words, which scores are left out, and which columns may mean that rows are counts."""
+        rows = sorted(row for row in self._failed if not np.isnan(self._read_scores[row]))
+        doubts = []
+        if rows:
+            words = Counter(self._failed[row] for row in rows)
+            said = ", ".join(f"{word}: {count}" for word, count in words.items())
+            doubts.append(
+                f"scores in failed rows are left out: {len(rows)} ({said}; the first is row "
+                f"{rows[0] + 1}); --policy fail counts such trials as wrong"
+            )
+        used = (*vars(self.roles).values(), *self.by)
+        if names := unused_counts(self.columns, used, self._problem_of, bool(self.unfolded)):
+            doubts.append(
+                f"not used: {listing(names)}, which looks like a count; each row is read as one "
+                f"trial with the score {self.roles.score}"
+            )
+        return tuple(doubts)
+
+    @cached_property
+    def _read_scores(self) -> Floats:
         scores = parse_scores(self.roles.score, self.columns[self.roles.score])
         for extreme in () if np.isnan(scores).all() else (np.nanmin(scores), np.nanmax(scores)):
             if not self.scale.holds(extreme):
@@ -207,7 +246,7 @@ class Layout:
     @cached_property
     def _answer_of(self) -> Ints | None:
         name = self.roles.answer
-        return None if name is None else number_texts(self.columns[name])
+        return None if name is None else number_texts(self.columns[name], name)
 
     # -- one group -------------------------------------------------------------------------
 
@@ -278,6 +317,8 @@ class Layout:
 
     def _status(self, row: int) -> str:
         """Return why a row without a score has none."""
+        if row in self._failed:
+            return self._failed[row]
         if self.roles.status is None:
             return MISSING
         status = label(self.columns[self.roles.status][row])

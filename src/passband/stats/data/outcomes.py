@@ -21,6 +21,7 @@ from passband.stats.data.matrix import masked_sums, score_matrix
 from passband.stats.data.scale import UNIT, UNSTATED, Scale
 from passband.stats.data.sequence import Sequence as AskedScores
 from passband.stats.data.sequence import compact
+from passband.stats.data.spending import Spending, Spent, SpentColumn, spent_outcomes
 from passband.stats.data.values import ArrayValue, FrozenDict, frozen, owned
 from passband.stats.data.votes import Same, Votes
 from passband.types import ArrayLike, Bools, Floats, Ints
@@ -69,6 +70,7 @@ class Outcomes(ArrayValue):
     found: Evidence = field(default=NOTHING, compare=False)  #: where the trials were read
     #: the scores in the order of asking, where that is known
     asked: AskedScores | None = field(default=None, compare=False)
+    spending: Spending | None = field(default=None, compare=False)  #: what the trials took
 
     def __post_init__(self) -> None:
         count = len(self.trials)
@@ -471,7 +473,16 @@ class Outcomes(ArrayValue):
             None if clusters is None else tuple(clusters[i] for i in chosen),
             votes=None if self.votes is None else self.votes.take(positions),
             scale=self.range,
+            spending=self.spending if isinstance(self.spending, Spent) else None,
         )
+
+    def spent(self, column: SpentColumn) -> Outcomes:
+        """Return what the trials took as scores of which lower ones are better."""
+        key = "spent", column
+        if key not in self.memo:
+            self.memo[key] = spent_outcomes(self, column)
+        result: Outcomes = self.memo[key]
+        return result
 
     def under(self, policy: Policy) -> Outcomes:
         """Return the outcomes as `policy` treats unscored trials.

@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from passband.stats.data.cells import BOOLEAN, distinct_labels, listing, number_labels
+from passband.stats.data.cells import (
+    BOOLEAN,
+    distinct_labels,
+    listing,
+    number,
+    number_labels,
+    parse_scores,
+)
 from passband.stats.data.columns import (
     OUTCOME_NAMES,
     ROLES,
@@ -35,6 +42,9 @@ __all__ = [
 Columns = Mapping[str, Sequence[Any]]
 
 MOST_VALUES = 50  # of a condition
+#: Columns that may name the kind of a score.
+_KINDS = ("name", "score_name", "key", "dimension", "criterion", "feedback_key")
+_MOST_KINDS = 12
 _COVERED = 0.9  # of all pairs of a problem and a value
 _BALANCED = 0.4  # of the problems: those with the commonest number of rows under a value
 
@@ -62,12 +72,43 @@ def split_columns(columns: Columns, roles: Roles, chosen: Sequence[str]) -> tupl
     """
     taken = {*vars(roles).values(), *chosen}
     known = [name for name in matching(columns, SPLIT_BY) if name not in taken]
+    kinds = _kinds(columns, roles, taken)
+    taken |= set(kinds)
+    known += kinds
     group_of, count = group_numbers(columns, chosen)
     for name in known:
         numbers, labels = number_labels(columns[name])
         if len(labels) > 1 and len(np.unique(group_of * len(labels) + numbers)) > count:
             taken.add(name)
     return (*chosen, *(name for name in known if name in taken))
+
+
+def _kinds(columns: Columns, roles: Roles, taken: Iterable[str | None]) -> list[str]:
+    """Return the columns that tell scores of different kinds apart."""
+    skip = set(taken)
+    return [
+        name
+        for name in matching(columns, _KINDS)
+        if name not in skip and _are_kinds(columns[name], columns, roles)
+    ]
+
+
+def _are_kinds(column: Sequence[object], columns: Columns, roles: Roles) -> bool:
+    """Return whether values go with different ranges of scores, or each with as many unique ids.
+
+    One score of each kind is what an export of scores has for every answer.
+    """
+    if distinct_labels(column, _MOST_KINDS) is None:
+        return False
+    numbers, labels = number_labels(column)
+    values = np.nan_to_num(parse_scores(roles.score, columns[roles.score]))
+    is_beyond = (values < 0) | (values > 1)
+    beyond = np.bincount(numbers[is_beyond], minlength=len(labels)) > 0
+    if beyond.any() and not beyond.all():
+        return True
+    counts = np.bincount(numbers)
+    is_unique = len(number_labels(columns[roles.problem])[1]) == len(numbers)
+    return bool(is_unique and len(labels) > 1 and counts.min() == counts.max() > 1)
 
 
 def group_numbers(columns: Columns, by: Sequence[str]) -> tuple[Ints, int]:
@@ -154,7 +195,7 @@ def _is_numeric(value: str) -> bool:
     if value.strip().lower() in BOOLEAN:
         return True
     try:
-        float(value)
+        number(value)
     except ValueError:
         return False
     return True

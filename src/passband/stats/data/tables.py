@@ -117,6 +117,8 @@ class Table:
             raise InvalidInput(layout.refusal())
         for condition in layout.conditions:
             warn(str(condition))
+        for remark in layout.doubts:
+            warn(remark)
         return groups[0].outcomes
 
     def several(self, name: str) -> bool:

@@ -16,14 +16,12 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.stats.data.cells import is_absent, listing, parse_scores, shortened
 from passband.stats.data.columns import ROLES, matching, normalized, score_columns
+from passband.stats.data.count_columns import CountColumns, count_columns, refuse_bare_counts
 
 __all__ = ["COUNTS", "Unfolded", "unfold"]
 
 Columns = Mapping[str, Sequence[Any]]
 
-#: Columns with counts, for tables that have one row per problem and no score.
-_SUCCESSES = ("successes", "n_correct", "num_correct", "n_passed", "num_passed", "c")
-_TRIALS = ("trials", "n_trials", "num_trials", "n_samples", "num_samples", "total", "n")
 #: What precedes the number in the names of a table with one column per trial.
 _NUMBERED = frozenset(
     map(normalized, (*ROLES["trial"], *ROLES["score"], "run", "try", "response", "t", "r", ""))
@@ -41,18 +39,27 @@ class Unfolded(NamedTuple):
 
 def unfold(columns: Columns, chosen: Mapping[str, str | None]) -> Unfolded | None:
     """Return the columns with one row per trial, or None where they have that already."""
-    score = chosen.get("score") or next(iter(score_columns(columns)), None)
+    score = chosen.get("score") or chosen.get("judge")
+    is_chosen = score is not None
+    score = score or next(iter(score_columns(columns)), None)
+    if not is_chosen and score is not None:
+        counts = count_columns(columns, score, chosen.get("problem"))
+        if counts is not None:
+            return _from_counts(columns, counts)
     if score is not None:
         if score not in columns:
             return None
         answer = chosen.get("answer")
         answers = [answer] if answer else matching(columns, ROLES["answer"])
-        return _from_lists(columns, score, [name for name in answers if name in columns])
+        unfolded = _from_lists(columns, score, [name for name in answers if name in columns])
+        if unfolded is None and not is_chosen:
+            refuse_bare_counts(columns, score)
+        return unfolded
     wide = [name for name in columns if _is_numbered(name)]
     if len(wide) > 1:
         return _from_wide(columns, wide, bool(chosen.get("problem")))
-    successes, trials = matching(columns, _SUCCESSES), matching(columns, _TRIALS)
-    return _from_counts(columns, successes[0], trials[0]) if successes and trials else None
+    counts = count_columns(columns, None, chosen.get("problem"))
+    return None if counts is None else _from_counts(columns, counts)
 
 
 def _is_numbered(name: str) -> bool:
@@ -81,8 +88,11 @@ def _from_wide(columns: Columns, wide: Sequence[str], has_problem: bool) -> Unfo
 # -- counts --------------------------------------------------------------------------------
 
 
-def _from_counts(columns: Columns, successes: str, trials: str) -> Unfolded:
+def _from_counts(columns: Columns, named: CountColumns) -> Unfolded:
+    successes, trials = named.successes, named.others
     c, n = (parse_scores(name, columns[name]) for name in (successes, trials))
+    if named.are_failures:
+        n, trials = c + n, f"{successes} + {trials}"
     good = (n >= 1) & (c >= 0) & (c <= n) & (c == np.floor(c)) & (n == np.floor(n))
     if not good.all():
         row = int(np.flatnonzero(~good)[0])
@@ -96,7 +106,11 @@ def _from_counts(columns: Columns, successes: str, trials: str) -> Unfolded:
             "that fit in a table; use Outcomes.from_counts."
         )
     counts = n.astype(np.int64)
-    long = _repeated({k: v for k, v in columns.items() if k not in (successes, trials)}, counts)
+    used = (named.successes, named.others)
+    long = _repeated({k: v for k, v in columns.items() if k not in used}, counts)
+    numbers = [trial for count in counts.tolist() for trial in range(count)]
+    for trial in matching(long, ROLES["trial"])[:1]:
+        long[trial] = [f"{old}.{new}" for old, new in zip(long[trial], numbers, strict=True)]
     long["score"] = [
         int(trial < c[row]) for row, count in enumerate(counts) for trial in range(count)
     ]

@@ -43,9 +43,10 @@ from passband.stats.decision.verdict import (
     rare_losses,
 )
 from passband.stats.evidence.evidence_of import data_notes, evidence_of
+from passband.stats.interval.ratio import Ratio, ratio_of_means
 from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.metric import Metric
-from passband.stats.metric.registry import parse_metric
+from passband.stats.metric.registry import measured_on, parse_metric
 from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
 
@@ -98,6 +99,7 @@ class Comparison(Displayed):
     lower_is_better: bool = False  #: whether a difference below 0 is a gain
     p_adjusted: float | None = None  #: allowing for the comparisons of `family_of`
     family: int = 1  #: comparisons that the verdict allows for
+    ratio: Ratio | None = None  #: b / a of what trials took, over problems
 
     @property
     def title(self) -> str:
@@ -188,6 +190,7 @@ def compare(
     check_over(over)
     level = as_level(level)
     check_text("metric", metric, "pass@1")
+    a, b = measured_on(a, metric), measured_on(b, metric)
     seed_of(seed)
     _check_test(test)
     a, b = on_one_scale({"a": a, "b": b}).values()
@@ -242,9 +245,23 @@ def compare(
             *notes,
         ),
     )
+    if wanted.parts[0].is_spent and paired and over == "problems":
+        compared = _with_ratio(compared, match, wanted)
     if any(evidence_of(side).against(over, wanted.k) for side in scored):
         compared = _without_claims(compared)
     return _on_scale(compared, wanted, a) if wanted.is_score else compared
+
+
+def _with_ratio(compared: Comparison, match: Match, metric: Metric) -> Comparison:
+    """Return the comparison with the ratio b / a, where both sides took something."""
+    above, below = (np.abs(metric.by_problem(side)[:, 0]) for side in (match.b, match.a))
+    if min(len(above), above.sum(), below.sum()) <= 0 or len(above) < 2:
+        return compared
+    clusters = match.a.clusters
+    codes = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    if codes is not None and codes.max() == 0:
+        return compared
+    return replace(compared, ratio=ratio_of_means(above, below, compared.level, codes))
 
 
 def _without_claims(compared: Comparison) -> Comparison:
@@ -256,6 +273,7 @@ def _without_claims(compared: Comparison) -> Comparison:
         se=None,
         p_value=None,
         confidence=None,
+        ratio=None,
         decision=not_comparable(compared.decision.margin),
         influence=None,
     )

@@ -21,10 +21,12 @@ from passband.stats.checks import (
 )
 from passband.stats.data.evidence import Evidence
 from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.spending import PER_SOLVED
 from passband.stats.evidence.evidence_of import evidence_of
 from passband.stats.evidence.left_out import left_out_notes
 from passband.stats.interval.certify.certificate import Certificate
 from passband.stats.interval.certify.certify import MANY_SETS, certified
+from passband.stats.interval.cost_per_solved import cost_per_solved
 from passband.stats.interval.default.votes import answer_notes
 from passband.stats.interval.default.wilson import level_of
 from passband.stats.interval.methods import Interval, interval_for
@@ -33,7 +35,7 @@ from passband.stats.interval.seeds import seed_of
 from passband.stats.interval.strata.partition import Labels
 from passband.stats.interval.strata.weights import Weights
 from passband.stats.metric.metric import Metric
-from passband.stats.metric.registry import expand_metrics, parse_metric
+from passband.stats.metric.registry import expand_metrics, measured_on, parse_metric
 from passband.stats.tolerance import ROUNDING
 
 __all__ = ["Estimate", "Over", "Template", "estimate", "on_scale", "weighed", "with_certificate"]
@@ -153,36 +155,70 @@ def estimate(
     check_over(over)
     level = as_level(level)
     check_text("method", method, "auto")
-    names = [] if isinstance(metrics, str) else names_in(metrics)
-    scored = outcomes.counted(policy)
+    names = [metrics] if isinstance(metrics, str) else names_in(metrics)
     if (certify or calibrate) and method != "auto":
         raise InvalidInput(
             f"certify and calibrate simulate the default interval, method='auto'; got {method!r}."
         )
-    is_plain = by is None and weights is None and population is None
-    if (certify or calibrate) and not is_plain:
+    design = by, weights, population
+    if (certify or calibrate) and design != (None, None, None):
         raise InvalidInput(
             "certify and calibrate simulate plain estimates, without by, weights or population."
         )
-    template = Template(
-        outcomes, scored, over, method, level, policy, seed_of(seed), certify, calibrate
-    )
-    fill: Callable[[Metric], Estimate] = template.filled
-    most: Callable[[str], int] = template.most_trials
-    evidence = evidence_of(scored)
-    if not is_plain:
+    options = over, method, level, policy, seed_of(seed), certify, calibrate
+    made: dict[int, _Maker] = {}
+
+    def maker(name: str) -> _Maker:
+        if name == PER_SOLVED and design == (None, None, None):
+            return _Maker.of_ratio(Template(outcomes, outcomes.under(policy), *options))
+        measured = measured_on(outcomes, name)
+        if id(measured) not in made:
+            template = Template(measured, measured.counted(policy), *options)
+            made[id(measured)] = _Maker.of(template, *design)
+        return made[id(measured)]
+
+    if isinstance(metrics, str):
+        own = maker(metrics)
+        return own.finished(parse_metric(metrics, own.most(metrics)))
+    return [
+        maker(name).finished(metric)
+        for name in names
+        for metric in expand_metrics(name, maker(name).most(name))
+    ]
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Makes the estimates of metrics that are measured on the same outcomes."""
+
+    outcomes: Outcomes
+    fill: Callable[[Metric], Estimate]
+    most: Callable[[str], int]
+    evidence: Evidence
+
+    @staticmethod
+    def of(
+        template: Template, by: Labels | None, weights: Weights | None, population: int | None
+    ) -> _Maker:
+        if by is None and weights is None and population is None:
+            evidence = evidence_of(template.scored)
+            return _Maker(template.outcomes, template.filled, template.most_trials, evidence)
         # Imported here, as they make estimates of this module.
         from passband.stats.interval.strata.design import Design
 
         design = Design.of(template, by, weights, population)
-        fill, most, evidence = design.filled, design.most_trials, design.evidence
+        return _Maker(template.outcomes, design.filled, design.most_trials, design.evidence)
 
-    def finished(metric: Metric) -> Estimate:
-        return weighed(on_scale(fill(metric), metric, outcomes), metric.k, evidence)
+    @staticmethod
+    def of_ratio(template: Template) -> _Maker:
+        evidence = evidence_of(template.scored)
+        return _Maker(template.outcomes, template.per_solved, template.most_trials, evidence)
 
-    if isinstance(metrics, str):
-        return finished(parse_metric(metrics, most(metrics)))
-    return [finished(metric) for name in names for metric in expand_metrics(name, most(name))]
+    def finished(self, metric: Metric) -> Estimate:
+        if metric.name == PER_SOLVED:
+            return weighed(self.fill(metric), 1, self.evidence)
+        estimate = on_scale(self.fill(metric), metric, self.outcomes)
+        return weighed(estimate, metric.k, self.evidence)
 
 
 def on_scale(estimate: Estimate, metric: Metric, outcomes: Outcomes) -> Estimate:
@@ -233,6 +269,17 @@ class Template:
         if not (self.certify or self.calibrate):
             return result
         return with_certificate(result, request, calibrate=self.calibrate)
+
+    def per_solved(self, metric: Metric) -> Estimate:
+        """Return the cost of a solved problem."""
+        costs = self.outcomes.spent("cost")
+        ratio = cost_per_solved(self.scored, costs, self.over, self.level)
+        both = (self.scored.trials > 0) & (costs.trials > 0)
+        return Estimate(
+            metric.name, ratio.value, ratio.low, ratio.high, ratio.se, self.level, self.over,
+            self.method, int(both.sum()), int(costs.trials[both].sum()),
+            int((~both).sum()), costs.n_unscored, self.policy, None,
+        )  # fmt: skip
 
     def _estimate(self, request: IntervalRequest, interval: Interval) -> Estimate:
         metric = request.metric

@@ -17,6 +17,7 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.stats.data.graded import GradedScores, best_weights
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.spending import SPENT
 from passband.stats.metric.credits import all_of, at_least, share
 from passband.stats.metric.kernel import (
     expected_credit,
@@ -70,6 +71,7 @@ class ProblemValue(ABC):
     is_posterior = False  #: whether a prior is part of the value
     is_score = False  #: whether it is on the scale of the scores
     needs_answers = False  #: whether it depends on the answers, not on the scores alone
+    is_spent = False  #: whether it is of what trials took, and not of their scores
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -221,6 +223,12 @@ class MeanScore(ProblemValue):
         return outcomes.take(np.flatnonzero(outcomes.trials >= k)) if k > 1 else None
 
 
+class Spent(MeanScore):
+    """The mean of what the trials took."""
+
+    is_spent = True
+
+
 @dataclass(frozen=True)
 class BestScore(ProblemValue):
     """The expected best score among k of the recorded trials."""
@@ -284,6 +292,7 @@ class PosteriorMean(ProblemValue):
 
 def values_of(part: ProblemValue, outcomes: Outcomes, k: int) -> Values:
     """Return the values of the problems with at least k trials, like problems together."""
+    _require_spent(part, outcomes)
     if part.needs_answers:
         values = part.of_answers(outcomes, k)
         return Values(values, np.ones(len(values), dtype=np.int64))
@@ -294,8 +303,15 @@ def values_of(part: ProblemValue, outcomes: Outcomes, k: int) -> Values:
     return Values(values, np.ones(len(values), dtype=np.int64))
 
 
+def _require_spent(part: ProblemValue, outcomes: Outcomes) -> None:
+    """Refuse to average scores as if they were what the trials took."""
+    if part.is_spent and outcomes.scale not in (SPENT, SPENT.upright):
+        raise InvalidInput("this metric is of what trials took, which is not known here.")
+
+
 def values_by_problem(part: ProblemValue, outcomes: Outcomes, k: int) -> Floats:
     """Return the value of each problem with at least k trials, in the order of the problems."""
+    _require_spent(part, outcomes)
     if part.needs_answers:
         return part.of_answers(outcomes, k)
     if not (outcomes.is_binary or part.needs_binary):

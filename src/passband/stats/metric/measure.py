@@ -16,7 +16,7 @@ from passband.stats.data.values import ArrayValue
 from passband.stats.evidence.evidence_of import evidence_of
 from passband.stats.metric.components import mean_curve
 from passband.stats.metric.names import MetricName, parse_name
-from passband.stats.metric.registry import Metric, expand_metrics, parse_metric
+from passband.stats.metric.registry import Metric, expand_metrics, measured_on, parse_metric
 from passband.types import Floats, Ints
 
 __all__ = ["Curve", "Measurement", "curve", "curve_name", "measure", "measure_all"]
@@ -57,6 +57,7 @@ def measure(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Meas
     >>> measure(Outcomes.from_counts([1, 2, 4], [4, 4, 4]), "pass@2").value
     0.7777777777777778
     """
+    outcomes = measured_on(outcomes, metric)
     scored = outcomes.counted(policy)
     wanted = parse_metric(metric, scored.most_trials())
     return _measured(scored, wanted, outcomes, policy)
@@ -77,8 +78,10 @@ def measure_all(
         if parse_name(text).ks is None:
             measured += _points(scored, text, outcomes, policy)
         else:
-            several = expand_metrics(text, scored.most_trials())
-            measured += [_measured(scored, metric, outcomes, policy) for metric in several]
+            given = measured_on(outcomes, text)
+            counted = given.counted(policy)
+            several = expand_metrics(text, counted.most_trials())
+            measured += [_measured(counted, metric, given, policy) for metric in several]
     return measured
 
 

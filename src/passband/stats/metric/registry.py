@@ -25,6 +25,8 @@ import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, UnknownName
 from passband.registry import Registry
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.spending import COLUMNS, PER_SOLVED
 from passband.stats.metric import credits
 from passband.stats.metric.components import (
     BestScore,
@@ -32,6 +34,7 @@ from passband.stats.metric.components import (
     GeometricBlend,
     MeanScore,
     PosteriorMean,
+    Spent,
 )
 from passband.stats.metric.metric import BlendMetric, MeanMetric, Metric
 from passband.stats.metric.names import MetricName, number, parse_name, unit_interval
@@ -45,6 +48,7 @@ __all__ = [
     "Metric",
     "expand_metrics",
     "families",
+    "measured_on",
     "needs_answers",
     "parse_metric",
     "register_family",
@@ -182,6 +186,17 @@ def needs_answers(names: Iterable[str]) -> bool:
     return False
 
 
+def measured_on(outcomes: Outcomes, name: str) -> Outcomes:
+    """Return the outcomes that a metric is measured on: the scores, or what the trials took."""
+    key = parse_name(name).key
+    if key == PER_SOLVED:
+        raise InvalidInput(
+            f"{PER_SOLVED} is estimated for each model (passband stats, passband.estimate); "
+            "compare cost and pass@1 by themselves."
+        )
+    return next((outcomes.spent(column) for column in COLUMNS if column == key), outcomes)
+
+
 def _of_all_trials(name: MetricName, most_trials: int) -> MetricName:
     """Return the vote of all trials where that is what a name means: majority is vote@n."""
     if name.key != _ALL_TRIALS:
@@ -292,6 +307,14 @@ def _max(name: MetricName, k: int) -> Metric:
 @register_family("mean", summary="the same as avg")
 def _avg(name: MetricName, k: int) -> Metric:
     return MeanMetric(name.key, 1, MeanScore())
+
+
+@register_family(PER_SOLVED, summary="mean cost over the share of trials that succeed")
+@register_family("cost", summary="mean cost of a trial")
+@register_family("tokens", summary="mean number of tokens of a trial, in and out")
+@register_family("latency", summary="mean seconds until a trial's answer came")
+def _spent(name: MetricName, k: int) -> Metric:
+    return MeanMetric(name.key, 1, Spent())
 
 
 @register_family("vote@", summary="the most frequent answer among k is right, ties shared")

@@ -35,6 +35,6 @@ def usage_of(trials: Trials, run: RunRecord) -> Usage:
         reasoning_tokens=reasoning or None,
         seconds=sum(seconds) if seconds and not run.is_imported else None,
         shares_time=len(trials.runs()) > 1,
-        cost=trials.cost(run.number) or None,
+        cost=trials.cost(run.number) if trials.is_priced(run.number) else None,
         judges=judges_of(trials, run),
     )

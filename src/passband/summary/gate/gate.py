@@ -10,6 +10,7 @@ from passband.notes import Note, claim_refused
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.gate.check import Check, PValues, check
 from passband.stats.decision.gate.ruling import LookErrors, Ruling, rule, rule_at_look
+from passband.stats.metric.registry import measured_on
 from passband.summary.gate.certified import (
     apart_reason,
     failed_reason,
@@ -17,6 +18,7 @@ from passband.summary.gate.certified import (
     left_out_reason,
     scale_reason,
 )
+from passband.summary.gate.limits import limit_lines
 from passband.summary.gate.open_line import opened
 from passband.summary.gate.policy import TOLERANCE, GatePolicy, Tier, metric_names
 from passband.summary.gate.result import (
@@ -114,7 +116,8 @@ def gate_lines(
     for is_advisory in (False, True):
         family = [i for i in items if i.check and (i.line.tier == "advisory") == is_advisory]
         _rule(family, policy, errors, explains=explains)
-    return tuple(item.line for item in items)
+    limits = [one for task, pair in pairs.items() for one in limit_lines(task, pair.new, policy)]
+    return (*(item.line for item in items), *limits)
 
 
 # -- one comparison --------------------------------------------------------------------------
@@ -149,7 +152,10 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
     open_line = GateLine(task, metric, tier, "not-certified", given or TOLERANCE)
     if pair.base is None or pair.new is None:
         return _Item(replace(open_line, reason=_missing(pair, tier)))
-    sides = pair.base, pair.new
+    try:
+        sides = measured_on(pair.base, metric), measured_on(pair.new, metric)
+    except InvalidInput as error:
+        return _Item(replace(open_line, reason=str(error)))
     share = all(side.is_share for side in sides)
     if given is None and not share:
         raise InvalidInput(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
-from passband.errors import InvalidInput, nearest
+from passband.errors import InvalidInput, UnknownName, nearest
 from passband.stats.checks import Over, as_number, as_positive, as_share, check_over
 from passband.stats.data.evidence import NOTHING
+from passband.stats.data.spending import SPENT_METRICS
 from passband.stats.decision.gate.failed import Failed
 from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import expand_metrics
@@ -21,6 +23,7 @@ __all__ = [
     "MetricRule",
     "TaskRule",
     "Tier",
+    "check_limits",
     "check_name",
     "metric_names",
 ]
@@ -75,6 +78,7 @@ class GatePolicy:
     tasks: Mapping[str, TaskRule] = field(default_factory=dict)
     others: Tier | None = None  #: of tasks not named; None: required if none is, else advisory
     accept: tuple[str, ...] = ()  #: codes of findings about data that shall not count
+    limits: Mapping[str, float] = field(default_factory=dict)  #: most that new trials may take
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -83,6 +87,7 @@ class GatePolicy:
         _check_rule(self.tolerance, self.others)
         _check_choice("failed", self.failed, get_args(Failed))
         NOTHING.accepting(self.accept)  # refuses unknown codes
+        check_limits(self.limits)
         for name in ("max_failed", "max_left_out"):
             if not 0.0 <= as_number(name, getattr(self, name)) <= 1.0:
                 raise InvalidInput(f"{name} must be from 0 to 1; got {getattr(self, name)!r}.")
@@ -162,3 +167,13 @@ def metric_names(text: str, most_trials: int) -> list[str]:
     """
     ks = parse_name(text).ks
     return [metric.name for metric in expand_metrics(text, max([most_trials, *(ks or ())]))]
+
+
+def check_limits(limits: Mapping[str, float]) -> None:
+    """Refuse a limit on anything else than what trials take, and one that is no amount."""
+    for name, limit in limits.items():
+        if name not in SPENT_METRICS:
+            hint = nearest(name, SPENT_METRICS)
+            raise UnknownName(f"a limit is of {', '.join(SPENT_METRICS)}; got {name!r}.{hint}")
+        if not 0.0 <= limit < math.inf:
+            raise InvalidInput(f"the limit of {name} must be at least 0; got {limit:g}.")

@@ -28,6 +28,7 @@ from passband.summary.gate.policy import (
     MetricRule,
     TaskRule,
     Tier,
+    check_limits,
     check_name,
     metric_names,
 )
@@ -118,6 +119,16 @@ Alpha = Annotated[float, _kind(lambda v: _is_number(v) and 0 < v < 1, "a number 
 TierKey = Annotated[Tier, _one_of(Tier)]
 
 
+def _limits(value: Any) -> Any:
+    if not isinstance(value, dict) or not all(map(_is_number, value.values())):
+        raise ValueError("limits must be amounts by name, such as {cost: 0.02}.")
+    try:
+        check_limits(value)
+    except InvalidInput as error:
+        raise ValueError(str(error)) from None
+    return value
+
+
 # -- keys ------------------------------------------------------------------------------------
 
 
@@ -160,6 +171,7 @@ class _PolicyKeys(_Keys):
     )
     others: TierKey | None = None
     accept: Annotated[tuple[str, ...], BeforeValidator(_codes)] = ()
+    limits: Annotated[dict[str, float], BeforeValidator(_limits)] = Field(default_factory=dict)
 
     def policy(self) -> GatePolicy:
         values = {name: getattr(self, name) for name in type(self).model_fields}

@@ -87,6 +87,7 @@ class GateLine:
     is_share: bool = True  #: whether the metric is a share of 1
     lower_is_better: bool = False  #: whether a difference below 0 is a gain
     other: OtherTarget | None = None  #: the same for the other target; None at planned looks
+    is_limit: bool = False  #: whether `base` is a limit, and not the other model's value
 
     @property
     def gain(self) -> float:
@@ -148,7 +149,8 @@ class GateResult:
     def n_deciding(self) -> int:
         """How many comparisons might have shown a regression: the number that is allowed for."""
         return sum(
-            line.tier != "advisory" and line.verdict != "not-certified" for line in self.lines
+            line.tier != "advisory" and line.verdict != "not-certified" and not line.is_limit
+            for line in self.lines
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from passband.stats.decision.ranking.field import Field
 from passband.stats.decision.ranking.ranking import Ranking
 from passband.stats.evidence.evidence_of import data_notes, evidence_of
 from passband.stats.interval.seeds import seed_of
-from passband.stats.metric.registry import parse_metric
+from passband.stats.metric.registry import measured_on, parse_metric
 from passband.types import Ints
 
 __all__ = ["allow_claims", "check_models", "compare_all", "notes_on_data", "unscored_notes"]
@@ -80,7 +80,7 @@ def compare_all(
     check_over(over)
     level = as_level(level)
     check_text("metric", metric, "pass@1")
-    models = on_one_scale(models)
+    models = on_one_scale({name: measured_on(one, metric) for name, one in models.items()})
     scored = {name: outcomes.counted(policy) for name, outcomes in models.items()}
     wanted = parse_metric(metric, max(1, min(each.most_trials() for each in scored.values())))
     shared, sides = _shared(scored, wanted.k)

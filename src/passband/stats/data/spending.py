@@ -1,0 +1,93 @@
+"""What trials took, beside their scores: cost, tokens and seconds, read when a metric asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
+
+import numpy as np
+
+from passband.errors import InvalidInput
+from passband.stats.data.graded import GradedScores
+from passband.stats.data.scale import Scale
+
+if TYPE_CHECKING:
+    from passband.stats.data.outcomes import Outcomes
+
+__all__ = [
+    "COLUMNS",
+    "PER_SOLVED",
+    "SPENT",
+    "SPENT_METRICS",
+    "Spending",
+    "Spent",
+    "SpentColumn",
+    "SpentTrials",
+    "spent_outcomes",
+]
+
+SpentColumn = Literal["cost", "tokens", "latency"]
+COLUMNS: tuple[SpentColumn, ...] = get_args(SpentColumn)
+PER_SOLVED = "cost-per-solved"
+SPENT_METRICS = (*COLUMNS, PER_SOLVED)
+SPENT = Scale(0.0, None, lower_is_better=True)
+_UNKNOWN = "{0} is not known of these trials; run directories have it"
+_PRICE = (
+    ", once the price of the model is given: passband run --price IN,OUT, or for recorded trials "
+    "passband score RUN --price IN,OUT"
+)
+
+#: By the name of the problem, what each trial took; None for an answer that does not say.
+SpentTrials = dict[str, list[float | None]]
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Marks outcomes whose scores are a column of what trials took."""
+
+    column: SpentColumn
+
+    def of(self, column: SpentColumn) -> SpentTrials:
+        """Refuse any other column."""
+        raise _unknown(column)
+
+
+class Spending(Protocol):
+    """Reads what the trials of some outcomes took."""
+
+    def of(self, column: SpentColumn) -> SpentTrials:
+        """Return a column, by problem."""
+
+
+def spent_outcomes(outcomes: Outcomes, column: SpentColumn) -> Outcomes:
+    """Return what the trials of these problems took as graded scores, of which less is better.
+
+    All trials count that state it, truncated and unscored ones among them.
+    """
+    from passband.stats.data.outcomes import Outcomes
+
+    if outcomes.spending == Spent(column):
+        return outcomes
+    if outcomes.spending is None:
+        raise _unknown(column)
+    trials = outcomes.spending.of(column)
+    rows = [trials.get(problem, []) for problem in outcomes.problems]
+    values = [[one for one in row if one is not None] for row in rows]
+    counts = np.array([len(row) for row in values])
+    if not counts.any():
+        raise _unknown(column)
+    graded = GradedScores(
+        np.array([one for row in values for one in row], dtype=np.float64),
+        np.concatenate([[0], np.cumsum(counts)]),
+    )
+    lacking = np.array([len(row) for row in rows]) - counts
+    return Outcomes(
+        outcomes.problems, counts, None, graded, outcomes.clusters,
+        {f"without {column}": lacking}, scale=SPENT,
+        spending=Spent(column),
+    )  # fmt: skip
+
+
+def _unknown(column: SpentColumn) -> InvalidInput:
+    price = _PRICE if column == "cost" else ""
+    return InvalidInput(f"{_UNKNOWN.format(column)}{price}.")

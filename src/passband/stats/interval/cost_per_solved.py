@@ -1,0 +1,36 @@
+"""The cost of a solved problem: mean cost of a trial over the share of trials that succeed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from passband.errors import InvalidInput, NotEnoughData
+from passband.stats.checks import Over
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.spending import PER_SOLVED
+from passband.stats.interval.ratio import Ratio, ratio_of_means
+
+__all__ = ["cost_per_solved"]
+
+
+def cost_per_solved(scored: Outcomes, costs: Outcomes, over: Over, level: float) -> Ratio:
+    """Return the ratio of two means over the problems that have both a score and a cost."""
+    if over != "problems":
+        raise InvalidInput(f"{PER_SOLVED} has an interval over problems only.")
+    successes = scored.required_successes()
+    both = (scored.trials > 0) & (costs.trials > 0)
+    graded = costs.required_graded()
+    owner = np.repeat(np.arange(costs.n_problems), costs.trials)
+    spent = np.bincount(owner, weights=graded.values, minlength=costs.n_problems)[both]
+    mean_cost, solved = spent / costs.trials[both], successes[both] / scored.trials[both]
+    if not solved.any():
+        raise NotEnoughData(
+            f"nothing was solved, so {PER_SOLVED} has no value; {spent.sum():g} was spent."
+        )
+    codes = None
+    if scored.clusters is not None:
+        clusters = np.array(scored.clusters)[both]
+        codes = np.unique(clusters, return_inverse=True)[1]
+    if not mean_cost.any():
+        return Ratio(0.0, 0.0, 0.0, 0.0)
+    return ratio_of_means(mean_cost, solved, level, codes)
