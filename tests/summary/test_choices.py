@@ -126,6 +126,9 @@ def test_sorted_scores_have_no_first_trials(tmp_path: Path) -> None:
     for source in (rows, table, filled(tmp_path / "run", rows)):
         with pytest.raises(InvalidInput, match="are sorted"):
             read(source, first=2)
+    done = run("report", tmp_path / "run", "--first", 2, "-o", tmp_path / "report.html")
+    assert done.code != 0
+    assert "are sorted" in done.err
 
 
 def test_evidence_of_another_version_is_refused(tmp_path: Path) -> None:

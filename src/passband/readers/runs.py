@@ -125,10 +125,8 @@ def _is_wanted(run: RecordedRun, options: Options) -> bool:
 def _of_first(run: RecordedRun, n: int, score: str | None) -> RecordedRun:
     """Return a run of first trials; refuse one whose order is not that of asking."""
     with error_prefix([run.task]):
-        first, found = run.first(n), run.outcomes(score).found
-        for finding in found.findings:
-            if finding.code == "order-unknown":
-                raise InvalidInput(f"{finding.text}.")
+        first = run.first(n)
+        run.outcomes(score).found.require_first()
         return first
 
 

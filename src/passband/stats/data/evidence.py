@@ -118,6 +118,12 @@ mean 'identical-answers'?
         kept = tuple(finding for finding in self.findings if "first" not in finding.numbers)
         return replace(self, findings=kept)
 
+    def require_first(self) -> None:
+        """Raise `InvalidInput` if the order of trials is known not to be that of asking."""
+        for finding in self.findings:
+            if finding.code == "order-unknown":
+                raise InvalidInput(f"{finding.text}.")
+
     def if_any(self) -> Evidence | None:
         """Return the evidence if there is a finding."""
         return self if self.findings else None
