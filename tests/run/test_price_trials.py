@@ -145,6 +145,8 @@ def test_a_price_of_nothing_is_a_cost_of_nothing() -> None:
 def test_a_price_is_for_one_model() -> None:
     for text in ("1", "1,2,3", "a,b", "-1,2"):
         assert ask("a", "--price", text).code == 2
+    done = ask("both", "--price", PRICE, "--model", "tiny")
+    assert (done.code, "put several prices into --prices" in done.err) == (2, True)
     ask("a")
     done = run("score", "a", "--price", PRICE, "--prices", "own.yaml")
     assert "--price is for one model" in done.err

@@ -235,6 +235,7 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Ask every problem of a task n times and print metrics. Every trial is recorded."""
+    from passband.errors import InvalidInput
     from passband.generate.headers import read_headers
     from passband.report.terminal.live import error_events
     from passband.run.budget import parse_price
@@ -296,6 +297,8 @@ def run(
                 judge, judge_base_url, rubric, votes, against, canaries, judge_concurrency, prices
             ),
         )
+        if price is not None and len(study.requests) > 1:
+            raise InvalidInput("--price is for one model; put several prices into --prices FILE.")
         study.check(metrics, level, chosen)
         options = TableOptions(metrics, level, chosen, layout.value, digits, percent, notes)
         if dry_run:

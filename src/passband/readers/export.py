@@ -23,8 +23,14 @@ from passband.stats.data.columns import CHOSEN, refuse_chosen
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.scale import UNSTATED, Scale
 from passband.stats.data.tables import Table
-from passband.trials.export import LOWER_IS_BETTER
-from passband.trials.rows import SCORE_STATUSES, STATUSES, ProblemRow, ScoreRow, TrialRow
+from passband.trials.rows import (
+    LOWER_IS_BETTER,
+    SCORE_STATUSES,
+    STATUSES,
+    ProblemRow,
+    ScoreRow,
+    TrialRow,
+)
 
 __all__ = ["Export", "content_of_export", "is_export"]
 

@@ -17,9 +17,6 @@ from typing import NamedTuple
 from passband import notes
 from passband.errors import PassbandError
 from passband.notes import Note
-from passband.score.extract import RULES
-from passband.score.pipeline import make_scorer
-from passband.score.recorded import rebuilt_scorer
 from passband.score.scorer import Reference, Scorer
 from passband.stats.data.evidence import Finding
 from passband.stats.data.outcomes import Outcomes
@@ -234,6 +231,11 @@ def _ends_in(text: str, targets: tuple[str, ...]) -> bool:
 
 def _alternatives(scorer: ScorerRecord) -> list[_Alternative]:
     """Return the scorers that `passband score --extract` would add, a rule each."""
+    # Scoring is imported where it is needed: most tables hold no answers to look at.
+    from passband.score.extract import RULES
+    from passband.score.pipeline import make_scorer
+    from passband.score.recorded import rebuilt_scorer
+
     try:
         rebuilt = rebuilt_scorer(scorer)
     except PassbandError:

@@ -24,12 +24,11 @@ from passband.trials.chosen import Choice
 from passband.trials.export_settings import KEY, encode_settings
 from passband.trials.json_lines import ProblemPart
 from passband.trials.reader import ProblemRecord, RunRecord, Trials
-from passband.trials.rows import ScoreRow, TrialRow
+from passband.trials.rows import LOWER_IS_BETTER, ScoreRow, TrialRow
 
 __all__ = [
     "EXPORTS",
     "FURTHER",
-    "LOWER_IS_BETTER",
     "Row",
     "column_kinds",
     "export",
@@ -49,9 +48,6 @@ _COLUMNS = (
 )  # fmt: skip
 FURTHER = ("prompt", "target", "detail")
 """Columns that can be asked for; the target is in every export."""
-
-LOWER_IS_BETTER = "lower_is_better"
-"""Column of exports of runs whose lower scores are better; of another scorer, with its name."""
 
 _TIMING = ("latency_ms", "attempts", "request_id")
 _WHOLE = (

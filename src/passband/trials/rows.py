@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 __all__ = [
     "CALL_STATUSES",
     "FAILED",
+    "LOWER_IS_BETTER",
     "REASONING",
     "SCORE_STATUSES",
     "STATUSES",
@@ -22,6 +23,9 @@ __all__ = [
     "Status",
     "TrialRow",
 ]
+
+LOWER_IS_BETTER = "lower_is_better"
+"""Column of exports of runs whose lower scores are better; of another scorer, with its name."""
 
 Status = Literal[
     "ok", "truncated", "refused", "invalid", "gave_up", "limit", "errored", "tool_call", "unknown"

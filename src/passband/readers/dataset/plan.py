@@ -20,7 +20,7 @@ from passband.stats.data.columns import (
 )
 from passband.stats.data.count_columns import may_count
 from passband.stats.data.failed_rows import ERROR_NAMES
-from passband.trials.export import LOWER_IS_BETTER
+from passband.trials.rows import LOWER_IS_BETTER
 
 __all__ = ["NotCounted", "Plan", "plan_of", "reason_against"]
 
