@@ -72,6 +72,7 @@ __all__ = [
     "PLUG_IN_RATES",
     "PRIOR_ON_EDGE",
     "RELIABLE_CLUSTERS",
+    "SEVERITIES",
     "SOLVED_WITHIN",
     "STRETCHED",
     "TAIL_MISSING",
@@ -209,6 +210,7 @@ ACCEPTED = " (accepted)"  #: ends a note on a finding that shall not count
 
 #: "invalid": the claim cannot be made; "weak": the interval may be too short; "remark": to know.
 Severity = Literal["invalid", "weak", "remark"]
+SEVERITIES: tuple[Severity, ...] = ("invalid", "weak", "remark")
 
 
 class Note(NamedTuple):

@@ -117,3 +117,11 @@ def test_a_reader_that_has_no_first_trials_is_refused(tmp_path: Path) -> None:
             read(path, first=2)
     finally:
         readers.remove("whole")
+
+
+def test_targets_are_those_of_each_problem_where_asked_for() -> None:
+    table = rows(3, gold=lambda p, t, s: [2.0, "", 7][p])
+    (group,) = read(table, targets=True).groups
+    assert group.targets == {"p0": ("2",), "p2": ("7",)}
+    assert read(table).groups[0].targets == {}
+    assert read(rows(3), targets=True).groups[0].targets == {}

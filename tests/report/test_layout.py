@@ -46,6 +46,14 @@ def test_wide_is_models_by_metrics(tmp_path: Path) -> None:
         assert len(text.splitlines()) < 10
 
 
+def test_wide_says_why_there_is_no_interval(tmp_path: Path) -> None:
+    until_failure = [[1] * wins + [0] for wins in range(6)] * 8
+    summary = summarize(table_of(tmp_path, {("m", "t"): until_failure}), "pass@1")
+    (long, _), (wide,) = rows(summary), rows(summary, WIDE)
+    assert long["95% interval"] == "none: trials-related"
+    assert wide["pass@1"] == f"{long['value']} none: trials-related"
+
+
 def test_wide_csv_has_ends_in_columns_of_their_own(tmp_path: Path) -> None:
     summary = models(tmp_path, "pass@1")
     first, second = full_rows(summary, WIDE)

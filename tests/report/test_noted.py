@@ -61,8 +61,8 @@ def test_notes_on_metrics_that_differ_in_numbers_are_one_with_their_ranges() -> 
 def test_other_words_other_severities_and_notes_on_trials_stay_apart() -> None:
     one, other = Note("a", "problem 1 is wrong"), Note("a", "problem 2 is wrong")
     assert len(note_lines([Noted(one, "t1"), Noted(other, "t2")])) == 2  # names of problems
-    weak = one._replace(severity="weak")
-    assert len(note_lines([Noted(one, "", "pass@1"), Noted(weak, "", "pass@1")])) == 2
+    invalid = one._replace(severity="invalid")
+    assert len(note_lines([Noted(one, "", "pass@1"), Noted(invalid, "", "pass@1")])) == 2
     first = [Noted(Note("a", f"--first {n} uses the first"), f"t{n}", "avg") for n in (1, 2)]
     assert len(note_lines(first)) == 2  # a command is no range
 
@@ -75,3 +75,10 @@ def test_a_long_list_is_cut() -> None:
 def test_the_cell_of_an_interval_names_what_forbids_it() -> None:
     assert interval_cell("[0.1, 0.2]", [note("a", "weak")]) == "[0.1, 0.2]"
     assert interval_cell("-", [note("a", "invalid"), note("b", "invalid")]) == "none: a, b"
+
+
+def test_one_sentence_is_one_line_with_the_worst_severity() -> None:
+    remark, weak = Note("copied", "copies"), Note("copied-draws", "copies", "weak")
+    rows = [("", "pass@1"), ("", "pass@2")]
+    (line,) = note_lines([Noted(remark, *rows[0]), Noted(weak, *rows[1])], rows)
+    assert (line.text, line.note) == ("all: copies", weak)

@@ -14,6 +14,7 @@ from passband.summary.compare import Contest, compare_sources
 from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.sources import Reading, gate_sources
 from passband.summary.summary import Summary
+from stores import filled
 
 
 def until_failure(path: Path, seed: int = 1, problems: int = 100) -> Path:
@@ -113,12 +114,21 @@ def test_the_verbs_say_what_was_chosen(tmp_path: Path) -> None:
     assert "only the first trial of each problem is used" in report.read_text("utf-8")
 
 
-def test_sorted_scores_have_no_first_trials() -> None:
+def test_sorted_scores_have_no_first_trials(tmp_path: Path) -> None:
     rows = [[1] * c + [0] * (8 - c) for c in range(9)] * 4
     outcomes = Outcomes.from_array(rows)
     assert [note.code for note in estimate(outcomes, "pass@1").notes][:1] == ["order-unknown"]
-    with pytest.raises(InvalidInput, match="are sorted"):
-        read(rows, first=2)
+    table = [
+        {"problem": i, "score": score, "sample": f"s{t}"}
+        for i, row in enumerate(rows)
+        for t, score in enumerate(row)
+    ]
+    for source in (rows, table, filled(tmp_path / "run", rows)):
+        with pytest.raises(InvalidInput, match="are sorted"):
+            read(source, first=2)
+    done = run("report", tmp_path / "run", "--first", 2, "-o", tmp_path / "report.html")
+    assert done.code != 0
+    assert "are sorted" in done.err
 
 
 def test_evidence_of_another_version_is_refused(tmp_path: Path) -> None:

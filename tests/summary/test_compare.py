@@ -176,6 +176,12 @@ def test_other_problems_under_the_same_ids_are_named(tmp_path: Path) -> None:
     assert not targets_note(a, c)
     assert not targets_note(a, b, paired=False)
 
+    d, e = tmp_path / "d.csv", tmp_path / "e.csv"
+    d.write_text("problem,score,target\n" + "".join(f"{n},1,4\n" for n in range(4)), "utf-8")
+    e.write_text(d.read_text("utf-8").replace(",4", ",5"), "utf-8")
+    (text,) = targets_note(d, e)
+    assert "4 of 4 problems have one id but different targets" in text
+
 
 def test_models_and_tasks_in_one_file(tmp_path: Path) -> None:
     path = table(tmp_path / "t.csv", "model,task,problem,passed", ROWS)

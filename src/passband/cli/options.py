@@ -250,7 +250,7 @@ Accept = Annotated[
     typer.Option(
         "--accept",
         metavar="CODE",
-        help="Print intervals although the data were found to be as CODE says (repeatable).",
+        help="Give intervals in spite of the finding CODE (docs/evidence.md; repeatable).",
     ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]

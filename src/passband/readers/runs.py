@@ -71,7 +71,7 @@ def groups_of_runs(
         options.refuse(("problem", "trial", "status", "answer"), kind)
     runs = [run for run in runs if _is_wanted(run, options)] or runs  # `read` names what is unknown
     if options.first is not None:
-        runs = [_of_first(run, options.first) for run in runs]
+        runs = [_of_first(run, options.first, options.score) for run in runs]
     by = _split(runs, options.by, source)
     if "log" not in by:
         _refuse_twins(runs, source)
@@ -122,9 +122,12 @@ def _is_wanted(run: RecordedRun, options: Options) -> bool:
     )
 
 
-def _of_first(run: RecordedRun, n: int) -> RecordedRun:
+def _of_first(run: RecordedRun, n: int, score: str | None) -> RecordedRun:
+    """Return a run of first trials; refuse one whose order is not that of asking."""
     with error_prefix([run.task]):
-        return run.first(n)
+        first = run.first(n)
+        run.outcomes(score).found.require_first()
+        return first
 
 
 def _split(runs: Sequence[RecordedRun], chosen: Sequence[str], source: str) -> tuple[str, ...]:

@@ -68,10 +68,10 @@ def read(
     not be pooled. With a `threshold`, scores of at least that count as successes. `reader` names
     the reader of a file, which is otherwise recognized. `tasks` and `models` choose among groups.
     With `skip_bad`, records that cannot be read are left out, and a remark says how many. With
-    `targets`, groups of runs and logs hold the targets of their problems. With `answers`, outcomes
-    have the votes that `vote@k` is about, where the source says what each trial answered. `scales`
-    says by name of a column or scorer what range its scores have, and whether lower ones are
-    better; a source that says otherwise is refused. With `first`, outcomes are those of so many
+    `targets`, groups hold the targets of their problems, where the source has them. With `answers`,
+    outcomes have the votes that `vote@k` is about, where the source says what each trial answered.
+    `scales` says by name of a column or scorer what range its scores have, and whether lower ones
+    are better; a source that says otherwise is refused. With `first`, outcomes are those of so many
     first trials of each problem, which were asked whatever their results.
 
     >>> table = {"model": ["M", "N"] * 2, "problem": ["a", "a", "b", "b"], "score": [1, 0, 1, 1]}

@@ -63,10 +63,11 @@ def _of_first(trials: Trials, run: RunRecord, scorer: ScorerRecord, first: int) 
             f"{run.task}: the first {first} trials of each problem need {first} of each; problem "
             f"{key!r:.80} has {complete[fewest]}."
         )
+    found = stored_outcomes(trials, run, scorer).found
+    found.require_first()
     outcomes = trials.outcomes_of_first(run, first, scorer)
     spending = StoredSpending(trials.directory, run.number, first)
-    found = stored_outcomes(trials, run, scorer).found.of_first()
-    return replace(outcomes, found=found, spending=spending)
+    return replace(outcomes, found=found.of_first(), spending=spending)
 
 
 def _observed(trials: Trials, run: RunRecord, scorer: ScorerRecord, outcomes: Outcomes) -> Observed:

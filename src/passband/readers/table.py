@@ -22,7 +22,7 @@ from passband.readers.matrix import (
     scores_in,
 )
 from passband.readers.options import Options
-from passband.readers.table_evidence import table_outcomes
+from passband.readers.table_evidence import table_outcomes, table_targets
 from passband.readers.table_texts import PROMPT_NAMES
 from passband.records import (
     ENDINGS,
@@ -125,7 +125,10 @@ def _group(layout: Layout, group: TableGroup, options: Options) -> Group:
     task, model = names_of(group)
     judged = judged_rows(layout, group, options.threshold)
     outcomes = table_outcomes(layout, group)
-    return Group(group.key, outcomes, task, model, layout.roles.score, judged=judged)
+    targets = table_targets(layout, group) if options.targets else {}
+    return Group(
+        group.key, outcomes, task, model, layout.roles.score, targets=targets, judged=judged
+    )
 
 
 def column_remarks(

@@ -12,12 +12,13 @@ from passband.readers.misread import ReadAnswer, misread_answers
 from passband.readers.observed import AnswerTexts, Observed, some_places, with_evidence
 from passband.readers.table_texts import TableTexts, texts_of
 from passband.score.scorer import Reference
+from passband.stats.data.answers import answer_text
 from passband.stats.data.evidence import Finding
 from passband.stats.data.layout import Layout, TableGroup
 from passband.stats.data.outcomes import Outcomes
 from passband.types import Ints
 
-__all__ = ["table_outcomes"]
+__all__ = ["table_outcomes", "table_targets"]
 
 _COMPARED = 40  # answers that are looked at beside their targets
 _PROMPTS = 100_000  # problems, beyond which copies are not looked for
@@ -40,6 +41,17 @@ def table_outcomes(layout: Layout, group: TableGroup) -> Outcomes:
         findings=findings,
     )
     return with_evidence(outcomes, observed)
+
+
+def table_targets(layout: Layout, group: TableGroup) -> dict[str, tuple[str, ...]]:
+    """Return the target of each problem, as its first row has it; none without such a column."""
+    column = texts_of(layout).columns.get("target")
+    if column is None:
+        return {}
+    rows, offsets = layout.ordered(group)
+    targets = [answer_text(column[row]) for row in rows[offsets[:-1]].tolist()]
+    pairs = zip(group.outcomes.problems, targets, strict=True)
+    return {problem: (target,) for problem, target in pairs if target is not None}
 
 
 def _answer_texts(texts: TableTexts, rows: Ints, offsets: Ints) -> AnswerTexts | None:

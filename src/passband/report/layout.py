@@ -36,16 +36,22 @@ def rows(summary: Summary, style: Style = PLAIN) -> list[Row]:
     """
     lines = table_lines(summary)
     roundings = style.roundings([one.figure for one in lines])
-    shown = [
-        None if one.figure is None else rounding.text(*one.figure.numbers)
-        for one, rounding in zip(lines, roundings, strict=True)
-    ]
     if style.layout == "wide":
-        return _without_empty(summary, wide_rows(summary, lines, [{"": text} for text in shown]))
+        cells = [{"": _cell(one, rounding)} for one, rounding in zip(lines, roundings, strict=True)]
+        return _without_empty(summary, wide_rows(summary, lines, cells))
     value = "percent" if style.percent and not not_shares(summary, style) else "value"
     heads = (value, interval_head(summary.request.level))
     long = [_long(one, rounding, heads) for one, rounding in zip(lines, roundings, strict=True)]
     return _without_empty(summary, long)
+
+
+def _cell(one: TableLine, rounding: Rounding) -> str | None:
+    """Return a value with its interval, or with the code of what forbids one."""
+    if one.figure is None:
+        return None
+    forbidden = interval_cell(None, one.line.notes)
+    text = rounding.text(*one.figure.numbers)
+    return f"{text} {forbidden}" if forbidden else text
 
 
 def _long(one: TableLine, rounding: Rounding, heads: tuple[str, str]) -> dict[str, Cell]:

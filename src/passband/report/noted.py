@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from passband.notes import ACCEPTED, WARNED, Note
+from passband.notes import ACCEPTED, SEVERITIES, WARNED, Note
 
 __all__ = [
     "NoteLine",
@@ -28,7 +28,6 @@ __all__ = [
 
 _MOST = 2  # lines, unless more have to be shown
 _WITH_A_WARNING = ("other-extraction",)  # what to do about it
-_SEVERITIES = ("invalid", "weak", "remark")
 _OPTION = "--first "  # a number behind it is part of a command
 _NUMBER = re.compile(rf"(?<!{_OPTION})(?<![\w@^.,-])[+-]?\d+(?:,\d{{3}})*(?:\.\d+)?(?![\w.]*\w)")
 _LAST_NUMBER = re.compile(r"(.*?)(\d+)")
@@ -68,14 +67,15 @@ class NoteLine(NamedTuple):
     @property
     def rank(self) -> tuple[bool, bool, bool, int]:
         """Its place among others, the most severe first."""
-        severity = _SEVERITIES.index(self.note.severity)
+        severity = SEVERITIES.index(self.note.severity)
         return not self.is_invalid, not self.is_warning, not self.is_needed, severity
 
 
 def note_lines(noted: Iterable[Noted], labels: Sequence[tuple[str, str]] = ()) -> list[NoteLine]:
     """Return a line for each note, the most severe first.
 
-    Notes on metrics that differ in their numbers alone are one, with the least and the largest.
+    Notes on metrics that differ in their numbers alone are one, with the least and the largest;
+    of those with one sentence, the most severe counts.
     `labels` are where and metric of every row of the table.
 
     >>> few, more = Note("few", "5 problems count"), Note("few", "7 problems count")
@@ -86,12 +86,16 @@ def note_lines(noted: Iterable[Noted], labels: Sequence[tuple[str, str]] = ()) -
     >>> [line.text for line in note_lines(found[:2], rows)]
     ['t1: 5 problems count']
     """
-    groups: dict[tuple[str, str, str], list[Noted]] = {}
+    groups: dict[tuple[bool, str], list[Noted]] = {}
     for one in noted:
         text = _NUMBER.sub("#", _text(one)) if one.metric else one.note.text
-        groups.setdefault((one.note.code, one.note.severity, text), []).append(one)
-    lines = [NoteLine(members[0].note, _line(members, labels)) for members in groups.values()]
+        groups.setdefault((one.note.severity == "invalid", text), []).append(one)
+    lines = [NoteLine(_worst(members), _line(members, labels)) for members in groups.values()]
     return sorted(lines, key=lambda line: line.rank)
+
+
+def _worst(members: Sequence[Noted]) -> Note:
+    return min(members, key=lambda one: SEVERITIES.index(one.note.severity)).note
 
 
 class Parted(NamedTuple):

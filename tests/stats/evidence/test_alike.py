@@ -7,6 +7,7 @@ import pytest
 
 from passband import Outcomes, compare, estimate
 from passband.stats.evidence.alike import alike_findings
+from passband.stats.evidence.evidence_of import evidence_of
 
 
 def codes(trials: list[int], successes: list[int]) -> list[str]:
@@ -49,3 +50,14 @@ def test_over_problems_there_is_an_interval() -> None:
     assert "copied-draws" in [note.code for note in estimate(outcomes, "pass@4").notes]
     accepted = outcomes.accepting(["identical-scores"])
     assert estimate(accepted, "pass@1", over="trials").low is not None
+
+
+def test_copies_are_noted_once_and_by_what_they_spoil_most() -> None:
+    outcomes = Outcomes.from_counts([4, 0] * 15, 4)
+    noted = [
+        [(note.code, note.severity) for note in evidence_of(outcomes).notes(over, k)]
+        for over, k in (("problems", 1), ("problems", 2), ("trials", 1), ("trials", 2))
+    ]
+    assert noted[0] == [("identical-scores", "remark")]
+    assert noted[1] == [("copied-draws", "weak")]
+    assert noted[2] == noted[3] == [("identical-scores", "invalid")]

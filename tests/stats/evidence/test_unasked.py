@@ -20,10 +20,10 @@ def test_severity_over_problems(asked: int, not_asked: int, shuffled: bool, seve
 def test_words() -> None:
     (one,) = unasked_findings(9, 1)
     assert one.text.startswith(
-        "1 of 10 problems has not been asked: the results are of the first 9"
+        "1 of 10 problems has not been asked; the results are of the first 9"
     )
     (other,) = unasked_findings(3, 7, shuffled=True)
-    assert other.text.endswith("the results are of 3 in a random order, which are like the others")
+    assert other.text.endswith("the results are of 3 drawn at random, which are like the others")
 
 
 def test_a_run_that_asked_all_or_nothing_has_none() -> None:

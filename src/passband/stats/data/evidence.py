@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.notes import ACCEPTED, WARNED, Note, Severity
+from passband.notes import ACCEPTED, SEVERITIES, WARNED, Note, Severity
 from passband.stats.checks import Over
 
 __all__ = ["BOTH", "CODES", "COUNTS_FIXED", "NOTHING", "VERSION", "Evidence", "Finding"]
@@ -72,17 +72,27 @@ class Evidence:
         return None
 
     def notes(self, over: Over, k: int) -> tuple[Note, ...]:
-        """Return a note for each finding; what is accepted is a remark that says so."""
-        return tuple(self._note(finding, over, k) for finding in self.findings)
+        """Return a note for each finding; what is accepted is a remark that says so.
+
+        Of findings with one sentence, the most severe is noted.
+        """
+        alike: dict[str, list[Finding]] = {}
+        for finding in self.findings:
+            alike.setdefault(finding.text, []).append(finding)
+
+        def rank(finding: Finding) -> int:
+            return SEVERITIES.index(finding.severity_for(over, k))
+
+        return tuple(self._note(min(found, key=rank), over, k) for found in alike.values())
 
     def accepting(self, codes: Iterable[str]) -> Evidence:
         """Return the evidence with some codes accepted.
 
-        >>> Evidence().accepting(["identical"])
+        >>> Evidence().accepting(["identical-answer"])
         Traceback (most recent call last):
         ...
-        passband.errors.UnknownName: no finding has the code 'identical'. Did you mean \
-'identical-answers'?
+        passband.errors.UnknownName: no finding has the code 'identical-answer'. Did you \
+mean 'identical-answers'?
         """
         codes = tuple(codes)
         for code in codes:
@@ -107,6 +117,12 @@ class Evidence:
         """
         kept = tuple(finding for finding in self.findings if "first" not in finding.numbers)
         return replace(self, findings=kept)
+
+    def require_first(self) -> None:
+        """Raise `InvalidInput` if the order of trials is known not to be that of asking."""
+        for finding in self.findings:
+            if finding.code == "order-unknown":
+                raise InvalidInput(f"{finding.text}.")
 
     def if_any(self) -> Evidence | None:
         """Return the evidence if there is a finding."""

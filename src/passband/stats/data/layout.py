@@ -273,7 +273,11 @@ class Layout:
         for place in np.flatnonzero(~is_there).tolist():
             is_there[place] = self._status(rows[place]) != MISSING
         rows = rows[is_there]
-        return self.order.first(self.first, rows, self._problem_of[rows], self._problems)
+        kept = self.order.first(self.first, rows, self._problem_of[rows], self._problems)
+        scored = rows[~np.isnan(self._scores[rows])]
+        problem_of = self._problem_of[scored]
+        self._asked(scored, problem_of, np.bincount(problem_of)).require_first(self.first)
+        return kept
 
     def _outcomes(self, rows: Ints) -> Outcomes:
         problem_of, names = self._problem_of[rows], self._problems

@@ -443,11 +443,7 @@ class Outcomes(ArrayValue):
                 f"{n} of each problem; it is that of columns in a matrix, and of the trial numbers "
                 "or rows in a table."
             )
-        if self.asked.is_sorted:
-            raise InvalidInput(
-                f"the scores of each problem are sorted, so that the first {n} are not those that "
-                "were asked first."
-            )
+        self.asked.require_first(n)
         asked = self.asked.first(n, self.problems)
         trials, successes, graded = frozen(asked.counts()), None, None
         if self.successes is None:

@@ -94,6 +94,14 @@ problem in position 1 (from 0) has 2.
         kept = self.values[starts[:, None] + np.arange(n)].ravel()
         return Sequence(frozen(kept), frozen(np.append(0, np.cumsum(np.minimum(counts, n)))))
 
+    def require_first(self, n: int) -> None:
+        """Raise `InvalidInput` if sorted scores show that the first n were not asked first."""
+        if self.is_sorted:
+            raise InvalidInput(
+                f"the scores of each problem are sorted, so that the first {n} are not those that "
+                "were asked first."
+            )
+
     @cached_property
     def neighbours(self) -> Bools:
         """Whether the trials in positions i and i + 1 of all are of one problem."""

@@ -19,7 +19,7 @@ from passband.stats.data.evidence import Finding
 from passband.stats.evidence.shares import standard_errors
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["Agreement", "agreement_of", "copied_draws", "copied_findings", "falling_sums"]
+__all__ = ["Agreement", "agreement_of", "copied_findings", "copies_found", "falling_sums"]
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,21 @@ def copied_findings(agreement: Agreement, what: str) -> tuple[Finding, ...]:
         f"{what} agree in {agreement.share:.2f} of all pairs, where {agreement.expected:.2f} would "
         "by chance, as if answers were copied or cached"
     )
-    many = f"{text}; intervals over trials count each copy as a trial, and are too short"
-    return (
-        Finding("copied-trials", "invalid", many, {"trials": 1}, numbers),
-        copied_draws(text, numbers),
+    return copies_found("copied-trials", text, numbers)
+
+
+def copies_found(
+    code: str, text: str, numbers: Mapping[str, float | int | str]
+) -> tuple[Finding, ...]:
+    """Return what copies, which `text` describes, mean over trials and for several draws.
+
+    Both have one sentence, so that it is printed once.
+    """
+    text = (
+        f"{text}; copies are not new trials: an interval over trials would be too narrow, pass@k "
+        "is too low, and pass^k too high"
     )
-
-
-def copied_draws(text: str, numbers: Mapping[str, float | int | str]) -> Finding:
-    """Return what copies, which `text` describes, mean for metrics of several draws."""
-    draws = f"{text}; of k draws some are then copies: pass@k is too low, and pass^k too high"
-    return Finding("copied-draws", "weak", draws, {"problems": 2}, numbers)
+    return (
+        Finding(code, "invalid", text, {"trials": 1}, numbers),
+        Finding("copied-draws", "weak", text, {"problems": 2}, numbers),
+    )

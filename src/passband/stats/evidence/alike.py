@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from passband.stats.data.evidence import Finding
-from passband.stats.evidence.agreement import copied_draws
+from passband.stats.evidence.agreement import copies_found
 from passband.types import Bools, Ints
 
 __all__ = ["alike_findings"]
@@ -40,6 +40,4 @@ def alike_findings(trials: Ints, successes: Ints) -> tuple[Finding, ...]:
         f"times and wrong {wrong} times, as if answers were copied or cached, or decoding is greedy"
     )
     numbers: dict[str, float | int | str] = {"right": right, "wrong": wrong, "problems": len(n)}
-    many = f"{text}; n such trials are worth one, and an interval over trials would be too narrow"
-    finding = Finding("identical-scores", "invalid", many, {"trials": 1}, numbers)
-    return (finding, copied_draws(text, numbers))
+    return copies_found("identical-scores", text, numbers)

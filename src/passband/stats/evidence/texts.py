@@ -7,7 +7,7 @@ hardly does is to be wrong in the same words each time, in every problem that it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from passband.stats.data.evidence import Finding
 from passband.stats.evidence.agreement import (
     Agreement,
     agreement_of,
-    copied_draws,
     copied_findings,
+    copies_found,
     falling_sums,
 )
 from passband.types import Ints
@@ -133,9 +133,8 @@ def _identical(copies: _Copies, severity: Severity) -> tuple[Finding, ...]:
         f"all answers are identical in {copies.equal} of {copies.problems} problems, as if the "
         "server ignored the temperature or the seeds, or returned what it had cached"
     )
-    many = f"{text}; n such trials are worth one, and an interval over trials would be too narrow"
-    finding = Finding("identical-answers", severity, many, {"trials": 1}, _numbers(copies))
-    return (finding, copied_draws(text, _numbers(copies))) if severity == "invalid" else (finding,)
+    found = copies_found("identical-answers", text, _numbers(copies))
+    return found if severity == "invalid" else (replace(found[0], severity=severity),)
 
 
 def _greedy(copies: _Copies) -> Finding:

@@ -23,8 +23,8 @@ def unasked_findings(
     >>> finding.severity_for("problems", 1), finding.severity_for("trials", 1)
     ('invalid', 'remark')
     >>> print(finding.text)
-    127 of 200 problems have not been asked: the results are of the first 73 in the order of the \
-file, and those may be unlike the others
+    127 of 200 problems have not been asked; the results are of the first 73 of the file, which \
+may be unlike the others
     """
     return (*_unasked(asked, not_asked, shuffled), *_gone(gone))
 
@@ -33,12 +33,12 @@ def _unasked(asked: int, not_asked: int, shuffled: bool) -> tuple[Finding, ...]:
     if not asked or not not_asked:
         return ()
     total = asked + not_asked
-    text = f"{not_asked} of {total} problems {_have(not_asked)} not been asked: the results are of "
+    text = f"{not_asked} of {total} problems {_have(not_asked)} not been asked; the results are of "
     numbers = {"asked": asked, "not_asked": not_asked}
     if shuffled:
-        text += f"{asked} in a random order, which are like the others"
+        text += f"{asked} drawn at random, which are like the others"
         return (Finding("unasked-problems", "remark", text, {}, numbers),)
-    text += f"the first {asked} in the order of the file, and those may be unlike the others"
+    text += f"the first {asked} of the file, which may be unlike the others"
     severity: Severity = "invalid" if not_asked > _LARGE * total else "weak"
     return (Finding("unasked-problems", severity, text, {"problems": 1}, numbers),)
 
