@@ -97,7 +97,6 @@ __all__ = [
     "calibrated",
     "circular_pairs",
     "claim_refused",
-    "compared_stopped",
     "corrected_by_labels",
     "decided_early",
     "dropped_items",
@@ -154,7 +153,6 @@ __all__ = [
     "no_disagreement",
     "no_failing_score",
     "no_interval",
-    "no_repeats",
     "no_stratum",
     "no_stratum_interval",
     "no_task",
@@ -185,7 +183,6 @@ __all__ = [
     "shards_missing",
     "shards_waiting",
     "single_problem_strata",
-    "stopped_by_outcome",
     "task_errors",
     "tied_to_size",
     "unbounded_abilities",
@@ -404,20 +401,6 @@ def noise_by_trials(own: float, pooled: float) -> Note:
         "problems with few trials are of another kind than those with many, so the noise is "
         f"measured for each number of trials (standard error {own:.2g}; {pooled:.2g} if they were "
         "alike)",
-    )
-
-
-def trials_related(correlation: float) -> Note:
-    """Return the note on numbers of trials that go along with the share of successes.
-
-    >>> print(trials_related(-0.4).text[:61])
-    problems with more trials succeeded less often (correlation -
-    """
-    word = "more" if correlation > 0 else "less"
-    return Note(
-        "trials-related",
-        f"problems with more trials succeeded {word} often (correlation {correlation:+.2f}); the "
-        "interval holds if their numbers were fixed beforehand, not if outcomes decided them",
     )
 
 
@@ -1037,14 +1020,6 @@ TOO_MANY_COUNTS = Note(
 )
 
 
-def no_repeats(trials: int) -> Note:
-    """Return the note on an interval over trials that no problem has enough of."""
-    return Note(
-        "no-interval-no-repeats",
-        f"no interval: measuring sampling noise takes problems with at least {trials} trials",
-    )
-
-
 # -- how an interval was made ------------------------------------------------------------------
 
 ZERO_FACTOR = Note(
@@ -1537,35 +1512,12 @@ def _looks_stopped(p_value: float, problems: int, cap: int) -> str:
     )
 
 
-def stopped_by_outcome(p_value: float, problems: int, cap: int) -> Note:
-    """Return the note on a mean of c/n over trials whose outcomes seem to have ended them.
-
-    >>> print(stopped_by_outcome(0.0021, 8, 8))  # doctest: +ELLIPSIS
-    every problem with fewer than 8 trials succeeded in exactly one ...
-    """
-    return Note(
-        "stopped-by-outcome",
-        f"{_looks_stopped(p_value, problems, cap)}; this estimate is then wrong, far too large for "
-        f"pass@1: passband.stats.sequential.unstopped.estimate_stopped gives the share solved "
-        f"within k",
-    )
-
-
 def taken_as_stopped(p_value: float, problems: int, cap: int) -> Note:
     """Return the note on an estimate that takes trials as stopped by their outcome."""
     return Note(
         "taken-as-stopped",
         f"{_looks_stopped(p_value, problems, cap)}, and so it is counted; --stopped-after 0 if the "
         f"numbers of trials were fixed beforehand, --cap if the limit was above {cap}",
-    )
-
-
-def compared_stopped(p_value: float, problems: int, cap: int) -> Note:
-    """Return the note on compared trials whose outcomes seem to have decided when to stop."""
-    return Note(
-        "compared-stopped-by-outcome",
-        f"{_looks_stopped(p_value, problems, cap)}; the mean of c/n is then far too large, and the "
-        f"difference wrong: compare first trials alone",
     )
 
 

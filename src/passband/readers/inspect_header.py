@@ -76,11 +76,6 @@ class InspectHeader:
         return str(mapping(self.record.get("eval")).get("created") or "")
 
     @property
-    def attempt_of(self) -> str:
-        """The id that all attempts at one evaluation share; empty if there is none."""
-        return str(mapping(self.record.get("eval")).get("task_id") or "")
-
-    @property
     def is_invalidated(self) -> bool:
         """Whether samples have been declared invalid after the run."""
         return self.record.get("invalidated") is True

@@ -143,10 +143,6 @@ def explanation(summary: Summary, style: Style = PLAIN) -> list[str]:
     return [*lines, *own, *sentences, *remarks_below(summary, style), *limits]
 
 
-def _is_certified(summary: Summary) -> bool:
-    return bool(summary.request.certify or summary.request.calibrate)
-
-
 def _certificate_lines(summary: Summary) -> tuple[list[str], list[str]]:
     """Return the coverage to expect, once for all metrics with the same, and its limits."""
     labels = [(_where(group), line.metric) for group, line in summary.lines()]
