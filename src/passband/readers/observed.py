@@ -83,6 +83,7 @@ class Progress:
     not_asked: int
     gone: int = 0
     is_shuffled: bool = False  #: whether they were asked in random order
+    limit: int | None = None  #: of the first problems of the data, if the task was cut to them
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,11 @@ class Observed:
         if self.progress is not None:
             progress = self.progress
             yield from unasked_findings(
-                progress.asked, progress.not_asked, progress.gone, progress.is_shuffled
+                progress.asked,
+                progress.not_asked,
+                progress.gone,
+                progress.is_shuffled,
+                progress.limit,
             )
 
 

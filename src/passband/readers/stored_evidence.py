@@ -140,7 +140,15 @@ def _progress(trials: Trials, run: RunRecord) -> Progress | None:
     if run.adaptive is not None:
         return None
     coverage = trials.coverage(run)
-    return Progress(coverage.asked, coverage.not_asked, coverage.gone, run.is_shuffled)
+    limit = run.config.get("limit")
+    is_cut = limit is not None and coverage.asked + coverage.not_asked == limit
+    return Progress(
+        coverage.asked,
+        coverage.not_asked,
+        coverage.gone,
+        run.is_shuffled,
+        limit if is_cut else None,
+    )
 
 
 def _is_greedy(run: RunRecord) -> bool:

@@ -37,3 +37,9 @@ def test_problems_that_are_gone_are_counted() -> None:
     assert finding.text == "the results are also of 2 problems that the task no longer has"
     assert finding.severity_for("problems", 1) == "remark"
     assert [one.code for one in unasked_findings(5, 20, 1)] == ["unasked-problems", "gone-problems"]
+
+
+def test_a_limit_is_said() -> None:
+    (finding,) = unasked_findings(10, 0, shuffled=True, limit=10)
+    assert (finding.code, finding.severity) == ("limited-problems", "remark")
+    assert "the first 10 problems of its data (--limit)" in finding.text

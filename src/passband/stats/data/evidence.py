@@ -17,9 +17,9 @@ COUNTS_FIXED = ("stopped-by-outcome", "trials-related", "stopped-by-results")
 CODES = (
     *COUNTS_FIXED, "drift", "unlike-round", "copied-trials", "copied-draws", "identical-scores",
     "order-unknown", "identical-answers", "greedy-decoding", "copied-problems",
-    "failures-related", "rare-credit", "unasked-problems", "gone-problems", "looks-wrong",
-    "looks-misread", "other-extraction", "different-targets", "missing-rows", "moved-server",
-    "model-accuracy",
+    "failures-related", "rare-credit", "unasked-problems", "gone-problems", "limited-problems",
+    "looks-wrong", "looks-misread", "other-extraction", "different-targets", "missing-rows",
+    "moved-server", "model-accuracy",
 )  # fmt: skip
 BOTH: Mapping[Over, int] = {"problems": 1, "trials": 1}
 

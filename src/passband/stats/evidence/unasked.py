@@ -11,7 +11,7 @@ _LARGE = 0.1  # of all problems of the task
 
 
 def unasked_findings(
-    asked: int, not_asked: int, gone: int = 0, shuffled: bool = False
+    asked: int, not_asked: int, gone: int = 0, shuffled: bool = False, limit: int | None = None
 ) -> tuple[Finding, ...]:
     """Find what a run has not asked of its task, and what it holds beyond it.
 
@@ -26,7 +26,7 @@ def unasked_findings(
     127 of 200 problems have not been asked; the results are of the first 73 of the file, which \
 may be unlike the others
     """
-    return (*_unasked(asked, not_asked, shuffled), *_gone(gone))
+    return (*_unasked(asked, not_asked, shuffled), *_gone(gone), *_limited(limit))
 
 
 def _unasked(asked: int, not_asked: int, shuffled: bool) -> tuple[Finding, ...]:
@@ -48,6 +48,16 @@ def _gone(gone: int) -> tuple[Finding, ...]:
         return ()
     text = f"the results are also of {gone} problem{'s' * (gone > 1)} that the task no longer has"
     return (Finding("gone-problems", "remark", text, {}, {"gone": gone}),)
+
+
+def _limited(limit: int | None) -> tuple[Finding, ...]:
+    if limit is None:
+        return ()
+    text = (
+        f"the task was cut to the first {limit} problems of its data (--limit), and those after "
+        "may be unlike them"
+    )
+    return (Finding("limited-problems", "remark", text, {}, {"limit": limit}),)
 
 
 def _have(number: int) -> str:
