@@ -36,7 +36,9 @@ def codes(log: Log, **options: Any) -> set[str]:
 
 def test_texts_prompts_and_problems_without_trials(tmp_path: Path) -> None:
     log = built(tmp_path, lambda p, t: f"The same long words about the problem {p} each time.")
-    assert codes(log) == {"identical-answers", "copied-problems", "unasked-problems"}
+    assert codes(log) == {
+        "identical-answers", "copied-draws", "copied-problems", "unasked-problems",
+    }  # fmt: skip
     assert "identical-answers" in codes(log, first=2)
     greedy = built(tmp_path, lambda p, t: f"The same words about {p}, as always.", temperature=0)
     assert "greedy-decoding" in codes(greedy)

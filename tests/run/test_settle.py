@@ -286,7 +286,7 @@ def test_data_that_allow_no_claim_are_not_topped_up(tmp_path: Path) -> None:
     """More trials of a service that copies answers would settle nothing."""
     sides = ask(tmp_path / "base", "good", 8), ask(tmp_path / "new", "good", 8, kind="copier")
     before = Dice.answers
-    with pytest.raises(InvalidInput, match=r"NEW: .*too short.* nothing was asked"):
+    with pytest.raises(InvalidInput, match=r"NEW: .*too narrow.* nothing was asked"):
         request(*sides, max_rounds=16).prepare()
     assert Dice.answers == before
     accepted = GatePolicy(tolerance=0.08, accept=("copied-trials",))
