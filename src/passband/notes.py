@@ -1549,6 +1549,7 @@ def decided_early(look: int, looks: int, rounds: int) -> Note:
         "decided-early",
         f"decided at look {look} of {looks}, after {rounds} rounds: stopped early, the value tends "
         "to overstate",
+        "weak",
     )
 
 
