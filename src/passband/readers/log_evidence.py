@@ -24,7 +24,7 @@ __all__ = ["LogEvidence"]
 
 @dataclass(frozen=True)
 class LogEvidence:
-    """What was seen of the answers and the prompts of a log while it was read."""
+    """The answers and prompts of a log, collected while it is read."""
 
     texts: SeenTexts  #: in the order of the log's rows
     prompts: Sequence[int | None]  #: a number for each problem, equal for equal prompts

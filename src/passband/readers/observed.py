@@ -70,7 +70,7 @@ class AnswerTexts:
 
     @property
     def each(self) -> int:
-        """How many answers most problems have, of those that have several."""
+        """The median number of answers of problems with several."""
         counts = np.diff(self.offsets)
         return int(np.median(counts[counts > 1])) if (counts > 1).any() else 1
 

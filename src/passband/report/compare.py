@@ -356,7 +356,7 @@ def _p(value: float | None) -> str:
 
 
 def _counts(comparison: Comparison) -> Iterator[str]:
-    """Yield which problems count, and those that moved the difference most."""
+    """Yield the number of problems that count, and the problems that moved the difference most."""
     line = f"{comparison.n_problems} problems count"
     for number, reason in (
         (comparison.only_a, "only in the first"),

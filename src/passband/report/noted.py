@@ -221,7 +221,7 @@ def about(pairs: Iterable[tuple[str, str]], labels: Sequence[tuple[str, str]] = 
 
 
 def _metrics(names: Sequence[str]) -> list[str]:
-    """Return metrics, those that differ in k as one.
+    """Join the names of metrics that differ only in k.
 
     >>> _metrics(["pass@1", "pass@2", "pass^2", "avg"])
     ['pass@1,2', 'pass^2', 'avg']

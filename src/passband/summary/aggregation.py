@@ -77,7 +77,7 @@ def _of_eva(composites: Composites | None) -> Composites:
 
 
 def _plain(entry: Any) -> dict[str, Any]:
-    """Return the fields of a document that EVA has: those that were set."""
+    """Return the fields of an EVA document that are set."""
     fields: dict[str, Any] = entry.model_dump(exclude_unset=True)
     return fields
 

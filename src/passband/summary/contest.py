@@ -25,5 +25,5 @@ class Contest:
     test: Test = "interval"
     settle: bool | None = None  #: whether to say what would settle an open verdict
     ranking: RankingModel | None = None  #: rank by a model of abilities instead
-    accept: tuple[str, ...] = ()  #: codes of findings that whoever asks knows better about
+    accept: tuple[str, ...] = ()  #: codes of findings to accept
     first: int | None = None  #: only so many first trials of each problem

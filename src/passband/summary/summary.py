@@ -61,7 +61,7 @@ class Request:
     judge: str | None = None  #: the scorer, or column, that is a judge
     label: str | None = None  #: the scorer, or column, with the labels that correct it
     prices: Prices | None = None  #: of labels, votes, trials and problems
-    accept: tuple[str, ...] = ()  #: codes of findings that whoever asks knows better about
+    accept: tuple[str, ...] = ()  #: codes of findings to accept
     first: int | None = None  #: only so many first trials of each problem
 
     @property

@@ -144,7 +144,7 @@ def _spread_notes(request: IntervalRequest, mixture: Mixture, values: Floats) ->
 
 
 def rests_on_few(request: IntervalRequest, mixture: Mixture, values: Floats) -> bool:
-    """Return whether too few problems carry the spread, those that the fit predicts included.
+    """Return whether too few problems carry the spread, observed or predicted by the fit.
 
     Where all trials are alike the interval is an exact bound, which is never short.
     """
