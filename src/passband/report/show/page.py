@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from passband.report.show.diff import diff_lines
 from passband.report.show.excerpt import ALL, Amount, excerpt
 from passband.report.show.reason import Verdict, verdict, verdict_of_score
-from passband.report.show.style import Style
+from passband.report.show.style import TerminalStyle
 from passband.report.show.text import Piece, cells, one_line, wrapped
 from passband.report.show.votes import call_text
 from passband.report.words import counted
@@ -27,7 +27,7 @@ _REASONING = Amount(300, 300, 4, 4)
 class Page:
     """Writes what is looked at, in one style; `full` leaves nothing out."""
 
-    style: Style = field(default_factory=Style)
+    style: TerminalStyle = field(default_factory=TerminalStyle)
     full: bool = False
     apart: tuple[str, ...] = ()  #: which of task and model are named with each problem
 
