@@ -29,8 +29,8 @@ from passband.stats.interval.rounding import Rounding
 from passband.summary.compare import ComparisonSummary, TaskComparison
 
 __all__ = [
-    "explanation", "full_rows", "more_words", "notes_of", "pair_rows", "rows", "verdict_cell",
-    "warning_lines",
+    "comparison_rows", "explanation", "full_comparison_rows", "more_words", "notes_of", "pair_rows",
+    "verdict_cell", "warning_lines",
 ]  # fmt: skip
 
 _HEADS = ("task", "metric", "difference", "p", "p (Holm)", "verdict")
@@ -43,7 +43,7 @@ _SCALED = ("value_a", "value_b", "value", "low", "high", "se", "plain")
 _DECISION_FIELDS = ("verdict", "margin", "p_no_worse", "p_no_better", "p_equivalent")
 
 
-def rows(summary: ComparisonSummary, style: Style = PLAIN) -> list[list[Row]]:
+def comparison_rows(summary: ComparisonSummary, style: Style = PLAIN) -> list[list[Row]]:
     """Return the tables: one for the comparisons of two models, one for the rankings of more."""
     abilities: list[Row] = [
         _task(summary, task) | row
@@ -105,7 +105,7 @@ def _several(task: TaskComparison) -> list[Ranking | Abilities]:
     return [*task.rankings, *task.abilities]
 
 
-def full_rows(summary: ComparisonSummary, style: Style = PLAIN) -> list[list[Row]]:
+def full_comparison_rows(summary: ComparisonSummary, style: Style = PLAIN) -> list[list[Row]]:
     """Return the tables with numbers in full, unless the style says otherwise."""
     differences: list[Row] = [
         {
