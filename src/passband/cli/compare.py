@@ -105,11 +105,11 @@ def compare(
     """Compare models, task by task, with intervals, p-values and verdicts. Problems are paired."""
     from passband.cli.output import print_notes
     from passband.report.compare import (
+        comparison_explanation,
         comparison_rows,
-        explanation,
+        comparison_warnings,
         full_comparison_rows,
         pair_rows,
-        warning_lines,
     )
     from passband.report.render import printable, render
     from passband.report.style import Style
@@ -149,6 +149,6 @@ def compare(
         tables.append(pairs)
     typer.echo("\n".join(render(table, format.value) for table in tables), nl=False)
     print_notes(choice_lines(first, accept or ()))
-    print_notes(warning_lines(summary))
+    print_notes(comparison_warnings(summary))
     if not quiet:
-        print_notes(["", *explanation(summary, style, details=details)])
+        print_notes(["", *comparison_explanation(summary, style, details=details)])
