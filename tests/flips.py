@@ -111,7 +111,8 @@ def is_part_of(row: TrialRow, written: TrialRow) -> bool:
         return replace(row, scores=[]) == replace(written, scores=[])
     known = ("problem", "trial", "status", "text", "reasoning", "transcript")
     rest = (row.prompt_tokens, row.completion_tokens, row.latency_ms, row.seed, row.request_id,
-            row.cost, row.reason, row.source, row.finish_reason, row.reasoning_tokens, row.cached_tokens)  # fmt: skip
+            row.cost, row.reason, row.source, row.finish_reason, row.reasoning_tokens,
+            row.cached_tokens)  # fmt: skip
     return set(rest) == {None} and all(getattr(row, n) == getattr(written, n) for n in known)
 
 

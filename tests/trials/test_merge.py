@@ -185,16 +185,6 @@ def test_data_that_have_grown_at_the_front(tmp_path: Path, whole: bytes) -> None
         assert exported(tmp_path / f"out{number}") == whole
 
 
-def test_a_file_of_version_1_is_a_source(tmp_path: Path) -> None:
-    old = tmp_path / "old"
-    shutil.copytree(Path(__file__).parent / "version_1", old)
-    before = (old / FILE).read_bytes()
-    merge([old], tmp_path / "out", low_water=0)
-    assert exported(tmp_path / "out") == exported(old)
-    assert exported(old).count(b"\n") == 16
-    assert (old / FILE).read_bytes() == before
-
-
 def test_where_rows_were_imported_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "utc_now", lambda: "2026-01-01T00:00:00Z")
     for name in ("one", "two"):
