@@ -215,7 +215,7 @@ def _spent(usages: list[Any]) -> dict[str, float | None]:
     """Return the tokens and the cost by name; None where none is stated."""
     kept = [mapping(usage) for usage in usages]
     stated = {
-        name: [number for usage in kept for part in parts if _is_number(number := usage.get(part))]
+        name: [usage[part] for usage in kept for part in parts if _is_number(usage.get(part))]
         for name, parts in _USAGES.items()
     }
     return {name: sum(numbers) if numbers else None for name, numbers in stated.items()}

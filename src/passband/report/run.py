@@ -62,7 +62,7 @@ class RunReport:
         return f", cost {' and '.join(parts)}" if parts else ""
 
     def _parts(self) -> str:
-        """Return how many tokens were read from a cache or were reasoning, where that is counted."""
+        """Return how many tokens came from a cache or were reasoning, where that is counted."""
         tokens, text = self._tokens(), ""
         if tokens["cached_tokens"]:
             text += (
