@@ -28,7 +28,8 @@ doc_to_target: "{{a + b}}"
 repeats: 4
 generation_kwargs: {temperature: 1.0, max_gen_toks: 64}
 metric_list: [{metric: exact_match}]
-filter_list: [{name: last, filter: [{function: regex, regex_pattern: '(-?\\d+)', group_select: -1}]}]
+filter_list:
+  - {name: last, filter: [{function: regex, regex_pattern: '(-?\\d+)', group_select: -1}]}
 """
 PROBLEMS = "".join(f'{{"a": {17 + at}, "b": {25 + at}}}\n' for at in range(5))
 

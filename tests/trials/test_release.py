@@ -50,7 +50,8 @@ def test_stats_show_and_export(stored: Path) -> None:
     assert "trial 0   right: 42 by regex" in first
     assert "40 tokens in, 9 out (32 cached, 6 reasoning)" in first
     assert "seed 1928774354" in first
-    rows = [json.loads(line) for line in run("export", "run", "--format", "jsonl").out.splitlines()]
+    assert run("export", "run", "--format", "jsonl", "-o", "rows.jsonl").code == 0
+    rows = [json.loads(line) for line in Path("rows.jsonl").read_text().splitlines()]
     assert rows[0] == {
         "task": "sums", "model": "release", "problem_id": "0", "trial": 0, "status": "ok",
         "score": 1.0, "score_status": "ok", "answer": "42", "rule": "regex", "target": "42",
