@@ -25,7 +25,8 @@ from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, 
 from passband.trials.salvage import salvage
 from passband.trials.schema import FILE
 from passband.trials.store import SettingsChanged, Store
-from stores import MODEL, TASK, begin, entries, problem, shard, writing
+from stores import MODEL, TASK, begin, entries, problem, writing
+from stores import shard as stored_shard
 
 PROBLEMS, TRIALS = 7, 5
 
@@ -329,8 +330,8 @@ def test_a_session_that_was_going_on_is_the_same_when_it_has_ended(tmp_path: Pat
 def test_tokens_survive_merging_salvaging_and_export(tmp_path: Path, form: str) -> None:
     """Shards are copied by SQLite, a run with other numbers row by row."""
     for index in (1, 2):
-        shard(tmp_path / f"shard{index}", index, 2)
-    whole = shard(tmp_path / "whole")
+        stored_shard(tmp_path / f"shard{index}", index, 2)
+    whole = stored_shard(tmp_path / "whole")
     merge([tmp_path / "shard1", tmp_path / "shard2"], tmp_path / "copied", low_water=0)
     with writing(tmp_path / "read") as store:
         begin(store, [problem(9)], task="other")
