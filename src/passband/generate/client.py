@@ -32,7 +32,7 @@ _RESOLVE = 30.0  # seconds to look its name up and to reach it
 _SHORT = 8  # characters; a header with fewer is no secret, and may be in any error
 _NUMBERS = (
     "prompt_tokens", "completion_tokens", "seed", "cost", "scores", "latency_ms",
-    "reasoning_tokens",
+    "reasoning_tokens", "cached_tokens",
 )  # fmt: skip
 _TEXTS = tuple(name for name in Completion._fields if name not in _NUMBERS)
 

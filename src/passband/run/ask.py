@@ -112,7 +112,7 @@ class PendingBatch:
         rows = []
         for trial, completion in zip(self.trials, completions, strict=False):
             (text, finish, reasoning, tokens_in, tokens_out, seed, request_id, transcript, cost,
-             scores, latency, finish_reason, reasoned) = completion  # fmt: skip
+             scores, latency, finish_reason, reasoned, cached) = completion  # fmt: skip
             if scores:
                 self.scores[trial] = scores
             rows.append(
@@ -120,6 +120,7 @@ class PendingBatch:
                     self.problem, trial, _STATUS[finish], text, reasoning, tokens_in, tokens_out,
                     latency_ms if latency is None else latency, self.draws, seed, request_id, [],
                     transcript, cost, self.reason, None, finish_reason, reasoned,
+                    cached,
                 )
             )  # fmt: skip
         return rows

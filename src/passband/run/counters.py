@@ -64,6 +64,7 @@ class Counters:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     reasoning_tokens: int = 0  # of those that came out, where the server counts them
+    cached_tokens: int = 0  # of those that went in, where the server counts them
     known_cost: float = 0.0  # of trials that came with their cost
     known_tokens: tuple[int, int] = (0, 0)  # of those trials
     statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
@@ -108,6 +109,7 @@ class Counters:
             self.prompt_tokens += prompt
             self.completion_tokens += completion
             self.reasoning_tokens += row.reasoning_tokens or 0
+            self.cached_tokens += row.cached_tokens or 0
             if row.cost is not None:
                 self._add_cost(row.cost, prompt, completion)
             for score in row.scores:

@@ -311,7 +311,8 @@ def _resumed(directory: Path, task_run: TaskRun) -> TaskRun:
         costs = trials.costs(task_run.number)
         unpriced = costs.prompt_tokens, costs.completion_tokens
         task_run.counters.start_from(statuses, tokens, cost, unpriced)
-        task_run.counters.reasoning_tokens = trials.reasoning_tokens(task_run.number)[0]
+        task_run.counters.reasoning_tokens = trials.reasoning_tokens(task_run.number)
+        task_run.counters.cached_tokens = trials.cached_tokens(task_run.number)
         if task_run.counters.main is not None:
             for number, count, total in trials.score_sums(task_run.counters.main):
                 if number in places:

@@ -88,7 +88,7 @@ class Writer:
             return lost
         new = self._place.with_name(f"{self._place.name}.saved")
         try:
-            copy_to(self._connection, new, name=self._place.name)
+            copy_to(self._connection, new)
         except (PassbandError, OSError):  # why the run stopped matters more
             return lost
         self._file.remove_log()
