@@ -9,6 +9,7 @@ from pathlib import Path
 
 from passband import notes
 from passband.errors import InvalidInput
+from passband.log import phase
 from passband.notes import Note
 from passband.readers import Remark
 from passband.readers.judge_scores import is_judged, judge_scores
@@ -59,6 +60,7 @@ __all__ = [
 ]
 
 
+@phase("summarize")
 def summarize_run(
     directory: str | Path,
     request: Request | None = None,
