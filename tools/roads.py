@@ -172,9 +172,8 @@ def table(roads: list[Road]) -> Iterator[str]:
     heads = ("files", "functions", "file switches", "package switches", "modules imported")
     yield f"{'road':<12}" + "".join(f"{head:>18}" for head in heads)
     for road in roads:
-        counts = (
-            len(road.files), road.functions, road.file_switches, road.package_switches, road.modules,
-        )  # fmt: skip
+        switches = road.file_switches, road.package_switches
+        counts = (len(road.files), road.functions, *switches, road.modules)
         yield f"{road.name:<12}" + "".join(f"{count:>18,}" for count in counts)
 
 
