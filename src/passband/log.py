@@ -19,10 +19,21 @@ from logging import DEBUG, INFO
 
 from passband.errors import InvalidInput
 
-__all__ = ["DEBUG", "INFO", "VARIABLE", "close_log", "event", "is_logged", "open_log", "phase"]
+__all__ = [
+    "DEBUG",
+    "INFO",
+    "LINE",
+    "VARIABLE",
+    "close_log",
+    "event",
+    "is_logged",
+    "open_log",
+    "phase",
+]
 
 VARIABLE = "PASSBAND_LOG"
 _LEVELS = {"debug": DEBUG, "info": INFO}
+LINE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z [a-z]+ pid=\d+ ")  # how each line begins
 _BARE = re.compile(r"[\w./:@+*%,\[\]-]+")  # a value that needs no quotes
 
 _logger = logging.getLogger("passband")
