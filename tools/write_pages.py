@@ -1,9 +1,10 @@
-"""Write what is made from the package and its results: pages of the API, commands, pictures."""
+"""Write what is made from the package and its results: pages of API, commands, roads; pictures."""
 
 import sys
 from pathlib import Path
 
 import api_pages
+import architecture_page
 import chart_pictures
 import command_page
 import coverage_pictures
@@ -18,6 +19,7 @@ def made() -> dict[Path, str]:
     """Return the text of every made file by its path."""
     files = {ROOT / "docs" / "api" / name: text for name, text in api_pages.pages().items()}
     files[ROOT / "docs" / "commands.md"] = command_page.page()
+    files[ROOT / "ARCHITECTURE.md"] = architecture_page.page()
     pictures = ROOT / "docs" / "pictures"
     files[pictures / "coverage.svg"] = coverage_pictures.by_cell()
     files[pictures / "coverage-by-size.svg"] = coverage_pictures.by_size()

@@ -19,6 +19,7 @@ from passband.event_loop import complete, is_inside_a_loop
 from passband.generate.problem import Problem
 from passband.generate.providers import Connection
 from passband.generate.subject import Model, Subject, make_subject
+from passband.log import phase
 from passband.run.budget import Budget
 from passband.run.counters import Price
 from passband.run.garbage import fewer_collections
@@ -231,6 +232,7 @@ def run_session(
     return finished
 
 
+@phase("recheck")
 def _recheck(runner: Runner, watcher: Watcher) -> None:
     """Give some verdicts on programs again, where programs were scored."""
     for run in runner.task_runs:
@@ -266,6 +268,7 @@ def make_subjects(tasks: Sequence[Task], model: Model, connection: Connection) -
     return subjects
 
 
+@phase("prepare")
 def prepare_all(
     store: Store,
     tasks: Sequence[Task],
@@ -301,6 +304,7 @@ def prepare_all(
     return runs
 
 
+@phase("ask")
 def _completed(runner: Runner, on_start: OnStart | None = None) -> Ending:
     """Run to the end, also where an event loop is running already, as in a notebook."""
     if is_inside_a_loop():
