@@ -45,7 +45,8 @@ def ratio_of_means(
     (2.0, 2.0, 2.0)
     """
     if codes is not None:
-        above, below = (np.bincount(codes, weights=one) for one in (above, below))
+        above = np.bincount(codes, weights=above).astype(np.float64)
+        below = np.bincount(codes, weights=below).astype(np.float64)
     ratio = float(above.mean() / below.mean())
     z = (above - ratio * below) / below.mean()
     count = len(z)
