@@ -29,10 +29,20 @@ class Price:
     prompt: float
     completion: float
     is_stated: bool = field(default=True, compare=False)
+    source: str = field(default="", compare=False)  # where it is from, if not from the caller
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
         """Return the cost of tokens."""
         return (self.prompt * prompt_tokens + self.completion * completion_tokens) / 1e6
+
+    @property
+    def proposal(self) -> str:
+        """What it is, where it is from, and how to adopt it."""
+        rates = f"{self.prompt:g},{self.completion:g}"
+        return (
+            f"{rates} per million tokens by {self.source} (--price {rates} or --prices genai "
+            "takes it)"
+        )
 
     def put_on(self, rows: Sequence[TrialRow]) -> None:
         """Give each row without a cost its own, where its tokens were counted."""

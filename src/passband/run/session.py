@@ -29,6 +29,7 @@ from passband.run.judge.judges import Judges
 from passband.run.judge.prepare import check_judges, make_judges, seated
 from passband.run.loop import Ending, Runner
 from passband.run.prepare import further_spec, load_problems, prepare, record_subject
+from passband.run.price_trials import record_price
 from passband.run.progress import Watcher
 from passband.run.recheck import recheck
 from passband.run.rerun import read_earlier, warn_before_asking
@@ -193,6 +194,8 @@ def run_session(
         if price is not None and price.is_stated:  # of trials that an earlier process left without
             for run in prepared:
                 store.price_trials(run.number, price.of)
+                recorded = store.config(run.task.name, run.subject.name)
+                record_price(store, run.number, recorded, price)
         runner = Runner(
             task_runs=[seated(judges, store, run) for run in prepared],
             store=store,
