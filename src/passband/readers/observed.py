@@ -14,7 +14,7 @@ from passband.stats.data.outcomes import Outcomes
 from passband.types import Ints
 
 if TYPE_CHECKING:
-    from passband.stats.data.sequence import Sequence as AskedScores
+    from passband.stats.data.sequence import AskedScores
 
 __all__ = [
     "ANSWERS",

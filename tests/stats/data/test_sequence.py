@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput, WrongType
-from passband.stats.data.sequence import Sequence
+from passband.stats.data.sequence import AskedScores
 
 rows_of_bits = st.lists(st.lists(st.integers(0, 1), max_size=6), min_size=1, max_size=8)
 
 
-def sequence(rows: list[list[int]], dtype: type = np.uint8) -> Sequence:
+def sequence(rows: list[list[int]], dtype: type = np.uint8) -> AskedScores:
     values = np.array([score for row in rows for score in row], dtype=dtype)
-    return Sequence(values, np.cumsum([0, *map(len, rows)]))
+    return AskedScores(values, np.cumsum([0, *map(len, rows)]))
 
 
 def test_first_by_hand() -> None:
@@ -50,7 +50,7 @@ def test_the_first_are_the_heads_of_rows(rows: list[list[int]]) -> None:
 def test_rows_of_a_matrix_are_the_same_sequence(rows: list[list[int]]) -> None:
     values = np.array([row + [0] * (6 - len(row)) for row in rows], dtype=np.uint8)
     present = np.arange(6) < np.array([[len(row)] for row in rows])
-    assert Sequence.of_rows(values, present) == sequence(rows)
+    assert AskedScores.of_rows(values, present) == sequence(rows)
 
 
 @given(rows_of_bits)
@@ -71,9 +71,9 @@ def test_sorted_scores_are_no_order_of_asking() -> None:
 
 def test_graded_scores_may_be_sorted() -> None:
     # 1 / 4! for each row: two are 2 / 576 = .0035, three 2 / 13,824.
-    rising = Sequence(np.array([0.1, 0.2, 0.4, 0.8] * 2), np.array([0, 4, 8]))
+    rising = AskedScores(np.array([0.1, 0.2, 0.4, 0.8] * 2), np.array([0, 4, 8]))
     assert not rising.is_sorted
-    assert Sequence(np.array([0.1, 0.2, 0.4, 0.8] * 3), np.array([0, 4, 8, 12])).is_sorted
+    assert AskedScores(np.array([0.1, 0.2, 0.4, 0.8] * 3), np.array([0, 4, 8, 12])).is_sorted
 
 
 def test_trials_until_a_success_or_a_failure_are_not_taken_for_sorted() -> None:
@@ -100,14 +100,14 @@ def test_the_chance_of_sorted_is_that_of_an_order(rows: list[list[int]]) -> None
 
 
 def test_nothing_and_one_trial_are_not_sorted() -> None:
-    assert not Sequence(np.zeros(0), np.zeros(1, dtype=int)).is_sorted
+    assert not AskedScores(np.zeros(0), np.zeros(1, dtype=int)).is_sorted
     assert not sequence([[], []]).is_sorted
     assert not sequence([[1]]).is_sorted
 
 
 def test_it_travels_and_is_its_own() -> None:
     values = np.array([0, 1], dtype=np.uint8)
-    asked = Sequence(values, np.array([0, 2]))
+    asked = AskedScores(values, np.array([0, 2]))
     values[0] = 1
     assert asked.values.tolist() == [0, 1]
     assert pickle.loads(pickle.dumps(asked)) == asked

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from passband.stats.data.sequence import Sequence
+from passband.stats.data.sequence import AskedScores
 from passband.stats.evidence.order import order_findings
 from passband.types import Bools, Floats, Ints
 
 
-def asked(rows: Bools | Floats, n: Ints | None = None) -> Sequence:
+def asked(rows: Bools | Floats, n: Ints | None = None) -> AskedScores:
     values = rows.astype(np.uint8) if rows.dtype == bool else rows
     counts = np.full(len(rows), rows.shape[1]) if n is None else n
-    return Sequence.of_rows(values, np.arange(rows.shape[1]) < counts[:, None])
+    return AskedScores.of_rows(values, np.arange(rows.shape[1]) < counts[:, None])
 
 
-def codes(sequence: Sequence) -> list[str]:
+def codes(sequence: AskedScores) -> list[str]:
     return [finding.code for finding in order_findings(sequence)]
 
 
@@ -87,7 +87,7 @@ def test_sorted_scores_have_no_order() -> None:
 
 
 def test_nothing_is_said_of_nothing() -> None:
-    assert order_findings(Sequence(np.zeros(0), np.array([0]))) == ()
+    assert order_findings(AskedScores(np.zeros(0), np.array([0]))) == ()
     assert order_findings(asked(np.ones((20, 4), bool))) == ()
     assert order_findings(asked(alike(1, n=1))) == ()
 

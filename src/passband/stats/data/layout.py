@@ -43,8 +43,7 @@ from passband.stats.data.pooling import (
 )
 from passband.stats.data.row_order import RowOrder, row_order
 from passband.stats.data.scale import UNSTATED, Scale
-from passband.stats.data.sequence import Sequence as AskedScores
-from passband.stats.data.sequence import compact
+from passband.stats.data.sequence import AskedScores, compact
 from passband.stats.data.unfold import COUNTS
 from passband.stats.data.values import frozen
 from passband.stats.data.votes import Votes

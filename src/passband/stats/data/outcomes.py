@@ -19,8 +19,7 @@ from passband.stats.data.graded import GradedScores
 from passband.stats.data.labels import as_labels, check_labels, problem_labels
 from passband.stats.data.matrix import masked_sums, score_matrix
 from passband.stats.data.scale import UNIT, UNSTATED, Scale
-from passband.stats.data.sequence import Sequence as AskedScores
-from passband.stats.data.sequence import compact
+from passband.stats.data.sequence import AskedScores, compact
 from passband.stats.data.spending import Spending, Spent, SpentColumn, spent_outcomes
 from passband.stats.data.values import ArrayValue, FrozenDict, frozen, owned
 from passband.stats.data.votes import Same, Votes

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from collections.abc import Sequence as Labels
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,18 +15,18 @@ from passband.stats.checks import as_whole
 from passband.stats.data.values import ArrayValue, frozen, owned
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["Sequence", "compact"]
+__all__ = ["AskedScores", "compact"]
 
 _HARDLY_CHANCE = 0.001  # the probability of sorted scores below which they are taken to be sorted
 
 
 @dataclass(frozen=True, eq=False)
-class Sequence(ArrayValue):
+class AskedScores(ArrayValue):
     """The scores of trials as they were asked, problem after problem.
 
     Problem i has ``values[offsets[i]:offsets[i + 1]]``; trials without a score are left out.
 
-    >>> asked = Sequence(np.array([0, 1, 1, 0, 0], np.uint8), np.array([0, 3, 5]))
+    >>> asked = AskedScores(np.array([0, 1, 1, 0, 0], np.uint8), np.array([0, 3, 5]))
     >>> asked.counts().tolist(), asked.first(2).values.tolist()
     ([3, 2], [0, 1, 0, 0])
     """
@@ -40,10 +39,10 @@ class Sequence(ArrayValue):
         object.__setattr__(self, "offsets", owned(self.offsets))
 
     @staticmethod
-    def of_rows(values: Floats | NDArray[np.uint8], present: Bools) -> Sequence:
+    def of_rows(values: Floats | NDArray[np.uint8], present: Bools) -> AskedScores:
         """Keep the present entries of a matrix with a row per problem, in their order."""
         offsets = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
-        return Sequence(frozen(values[present]), frozen(offsets))
+        return AskedScores(frozen(values[present]), frozen(offsets))
 
     def counts(self) -> Ints:
         """Return the number of trials of each problem."""
@@ -53,10 +52,10 @@ class Sequence(ArrayValue):
         """Return the sum of the scores of each problem, of 0s and 1s."""
         return np.diff(np.append(0, np.cumsum(self.values, dtype=np.int64))[self.offsets])
 
-    def take(self, positions: Ints) -> Sequence:
+    def take(self, positions: Ints) -> AskedScores:
         """Return the scores of the problems at these positions.
 
-        >>> asked = Sequence(np.array([0, 1, 1]), np.array([0, 2, 3]))
+        >>> asked = AskedScores(np.array([0, 1, 1]), np.array([0, 2, 3]))
         >>> asked.take(np.array([1, 0])).values.tolist()
         [1, 0, 1]
         """
@@ -64,17 +63,17 @@ class Sequence(ArrayValue):
         offsets = np.append(0, np.cumsum(counts))
         within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
         kept = self.values[np.repeat(self.offsets[:-1][positions], counts) + within]
-        return Sequence(frozen(kept), frozen(offsets))
+        return AskedScores(frozen(kept), frozen(offsets))
 
-    def mapped(self, change: Callable[[Floats], Floats | Bools]) -> Sequence:
+    def mapped(self, change: Callable[[Floats], Floats | Bools]) -> AskedScores:
         """Return other scores of the same trials; 0s and 1s are kept as bytes."""
         values = change(np.asarray(self.values, dtype=np.float64))
-        return Sequence(frozen(compact(values)), self.offsets)
+        return AskedScores(frozen(compact(values)), self.offsets)
 
-    def first(self, n: int, problems: Labels[str] | None = None) -> Sequence:
+    def first(self, n: int, problems: Sequence[str] | None = None) -> AskedScores:
         """Keep the first n trials of each problem; one without any trial stays without.
 
-        >>> Sequence(np.zeros(5), np.array([0, 3, 5])).first(3)
+        >>> AskedScores(np.zeros(5), np.array([0, 3, 5])).first(3)
         Traceback (most recent call last):
         ...
         passband.errors.InvalidInput: the first 3 trials of each problem need 3 of each; the \
@@ -92,7 +91,7 @@ problem in position 1 (from 0) has 2.
             )
         starts = self.offsets[:-1][counts > 0]
         kept = self.values[starts[:, None] + np.arange(n)].ravel()
-        return Sequence(frozen(kept), frozen(np.append(0, np.cumsum(np.minimum(counts, n)))))
+        return AskedScores(frozen(kept), frozen(np.append(0, np.cumsum(np.minimum(counts, n)))))
 
     def require_first(self, n: int) -> None:
         """Raise `InvalidInput` if sorted scores show that the first n were not asked first."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.stats.data.evidence import Finding
-from passband.stats.data.sequence import Sequence
+from passband.stats.data.sequence import AskedScores
 from passband.stats.evidence.agreement import Agreement, agreement_of, copied_findings, falling_sums
 from passband.stats.evidence.counts import (
     count_findings,
@@ -40,7 +40,7 @@ _SORTED = Finding(
 )
 
 
-def order_findings(sequence: Sequence, counts_explained: bool = False) -> tuple[Finding, ...]:
+def order_findings(sequence: AskedScores, counts_explained: bool = False) -> tuple[Finding, ...]:
     """Find what the order of trials says against them.
 
     - *stopped-by-results*: the last trial of problems with fewer trials than the most scores 1
@@ -55,7 +55,7 @@ def order_findings(sequence: Sequence, counts_explained: bool = False) -> tuple[
     problem, as many as all have: those were asked whatever the rule.
 
     >>> rows = [[0, 0, 1], [1], [0, 1], [0, 0, 0, 0], [0, 0, 0, 1]] * 8
-    >>> tried = Sequence(np.concatenate(rows), np.cumsum([0, *map(len, rows)]))
+    >>> tried = AskedScores(np.concatenate(rows), np.cumsum([0, *map(len, rows)]))
     >>> [finding.code for finding in order_findings(tried)]
     ['stopped-by-results']
     """
@@ -74,7 +74,7 @@ def order_findings(sequence: Sequence, counts_explained: bool = False) -> tuple[
 class _Table:
     """The problems of a sequence that have any trials, and their scores as 0 and 1."""
 
-    sequence: Sequence
+    sequence: AskedScores
     bits: Bools  #: whether a score is 1; if not all are 0 or 1, whether it is above its mean
     n: Ints
     c: Ints
@@ -82,7 +82,7 @@ class _Table:
     is_binary: bool
 
     @staticmethod
-    def of(sequence: Sequence) -> _Table:
+    def of(sequence: AskedScores) -> _Table:
         """Read the scores of a sequence."""
         values, counts = sequence.values, sequence.counts()
         starts, n = sequence.offsets[:-1][counts > 0], counts[counts > 0]
