@@ -27,7 +27,7 @@ from metrics import at_most, version_of
 from passband.report.render import Row, render
 from passband.stats.irt import Evidence, Items, calibrate
 from passband.stats.irt.ability import Method, ability_of
-from passband.stats.irt.bank_accuracy import bank_accuracy, stratum_accuracy
+from passband.stats.irt.accuracy import bank_accuracy, stratum_accuracy
 from passband.stats.irt.posterior import Grid, Posterior
 
 STEPS = 30

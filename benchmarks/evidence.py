@@ -34,12 +34,11 @@ from passband.readers.observed import AnswerTexts, Observed, with_evidence
 from passband.stats.checks import Over
 from passband.stats.data.evidence import COUNTS_FIXED, Evidence
 from passband.stats.data.sequence import AskedScores
-from passband.stats.decision.gate.check import check
-from passband.stats.decision.gate.ruling import rule
-from passband.stats.evidence.evidence_of import evidence_of
+from passband.stats.decision.gate import check, rule
+from passband.stats.evidence.collect import evidence_of
 from passband.stats.evidence.order import order_findings
 from passband.stats.evidence.texts import text_findings
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.types import Bools, Floats, Ints
 
 Rng = np.random.Generator

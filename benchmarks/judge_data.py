@@ -8,9 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from passband.stats.judged.design import Design
 from passband.stats.judged.draw import Keys, drawn_rows
-from passband.stats.judged.judged import Judged
+from passband.stats.judged.judged import Design, Judged
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 import passband
 from passband.report.render import Row, render
-from passband.stats.decision.ranking.bradley_terry import BradleyTerry
-from passband.stats.decision.ranking.conditional_logit import ConditionalLogit
+from passband.stats.decision.ranking.ability_models import BradleyTerry, ConditionalLogit
 from passband.stats.decision.ranking.likelihood import Fit, fitted
 from passband.stats.interval.default.wilson import student_quantile
 

@@ -2,7 +2,7 @@
 
 Wherever a function of `passband.stats` takes `Outcomes`, the function of the same name here takes
 a matrix, a list of lists, a data frame, a list of records, a file or a run directory as well.
-``passband.estimate`` is ``passband.api.estimate``: ``passband.stats.interval.estimate.estimate``
+``passband.estimate`` is ``passband.api.estimate``: ``passband.stats.interval.estimation.estimate``
 behind `passband.readers.outcomes_of`, with its signature and documentation.
 
 >>> from passband import estimate
@@ -23,18 +23,17 @@ from passband.errors import WrongType
 if TYPE_CHECKING:
     from passband.readers.sources import Data
     from passband.stats.data.outcomes import Policy
-    from passband.stats.decision.compare import Comparison, Test
-    from passband.stats.decision.plan.plan import Detectable, Plan
+    from passband.stats.decision.comparison import Comparison, Test
+    from passband.stats.decision.planning.plans import Detectable, Plan
     from passband.stats.decision.ranking import Abilities, Ranking
-    from passband.stats.decision.ranking.abilities import RankingModel
+    from passband.stats.decision.ranking.ranking import RankingModel
     from passband.stats.decision.variance import VarianceSplit
-    from passband.stats.interval.band import Band
-    from passband.stats.interval.estimate import Estimate, Over
-    from passband.stats.interval.extrapolate import Extrapolation
-    from passband.stats.interval.strata.combine import Stratified
-    from passband.stats.interval.strata.partition import Labels
-    from passband.stats.interval.strata.weights import Weights
-    from passband.stats.metric.measure import Curve, Measurement
+    from passband.stats.interval.bands import Band
+    from passband.stats.interval.estimation import Estimate, Over
+    from passband.stats.interval.extrapolation import Extrapolation
+    from passband.stats.interval.strata.combination import Stratified
+    from passband.stats.interval.strata.weights import Labels, Weights
+    from passband.stats.metric.measurement import Curve, Measurement
 
 _DECISION, _INTERVAL, _METRIC = (f"passband.stats.{n}" for n in ("decision", "interval", "metric"))
 

@@ -14,7 +14,7 @@ import numpy as np
 from passband.adaptive.bank import Bank, BankItem, Option, check_split
 from passband.adaptive.respondents import Record, Respondent
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
-from passband.stats.irt.calibrate import Calibration, calibrate
+from passband.stats.irt.calibration import Calibration, calibrate
 from passband.stats.irt.items import Model
 from passband.types import Floats
 from passband.version import __version__

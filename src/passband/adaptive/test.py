@@ -17,7 +17,7 @@ from passband.adaptive.design import Design
 from passband.adaptive.selection import Pick, Selector, item_information, most_items
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.stats.irt.ability import Ability, ability_of
-from passband.stats.irt.bank_accuracy import BankAccuracy, bank_accuracy, stratum_accuracy
+from passband.stats.irt.accuracy import BankAccuracy, bank_accuracy, stratum_accuracy
 from passband.stats.irt.evidence import Evidence, check_evidence
 from passband.stats.irt.posterior import Grid, Posterior
 

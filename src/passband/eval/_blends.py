@@ -11,7 +11,7 @@ from passband.eval._thresholds import warn_if_empty
 from passband.stats.data.counts import Histogram
 from passband.stats.metric import credits
 from passband.stats.metric.components import blend
-from passband.stats.metric.kernel import expected_credit
+from passband.stats.metric.credits import expected_credit
 from passband.stats.metric.posterior import Moments
 from passband.types import ArrayLike, Floats
 

@@ -4,6 +4,8 @@
 Both raise `WrongType` for another type and `InvalidInput` for a value out of range, with the name
 of the argument, the rule and the value. Nothing heavy is imported, so that the command line can
 use them before it needs numpy.
+
+Tolerances below which a difference is a rounding error.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from typing import Literal, get_args
 from passband.errors import InvalidInput, WrongType
 
 __all__ = [
+    "ROUNDING",
+    "ROUNDING_DIGITS",
     "Over",
     "as_correlation",
     "as_level",
@@ -171,3 +175,7 @@ def names_in(metrics: object) -> list[str]:
             f"metrics must be the name of a metric or a list of names; got {metrics!r}."
         )
     return names
+
+
+ROUNDING = 1e-12  #: relative size below which a difference is what rounding leaves
+ROUNDING_DIGITS = 12  #: decimals to which values are rounded before equal ones are counted

@@ -13,8 +13,8 @@ from dataclasses import replace
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.spending import SPENT_METRICS
 from passband.stats.interval.certify.certify import FEW_SETS
-from passband.stats.interval.certify.unusual import is_unusual
-from passband.stats.interval.estimate import Estimate, with_certificate
+from passband.stats.interval.certify.screening import is_unusual
+from passband.stats.interval.estimation import Estimate, with_certificate
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.registry import parse_metric

@@ -9,8 +9,8 @@ from passband import notes
 from passband.errors import InvalidInput, UnknownName
 from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.stopping import Stopping, stopping_of
-from passband.stats.interval.estimate import Estimate, on_scale
+from passband.stats.evidence.counts import Stopping, stopping_of
+from passband.stats.interval.estimation import Estimate, on_scale
 from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import parse_metric
 from passband.summary.default_metrics import default_metrics
@@ -40,7 +40,7 @@ def stopped_lines(
     stopping: Stopping | None = None,
 ) -> list[Line]:
     """Estimate pass@k of trials that were stopped by their outcome, as given or as they look."""
-    from passband.stats.sequential.unstopped import StoppingRule, estimate_stopped
+    from passband.stats.sequential.stopped_logs import StoppingRule, estimate_stopped
 
     if request.population is not None:
         raise InvalidInput(

@@ -12,7 +12,7 @@ from passband.stats.interval.rounding import rounded
 from passband.trials.reader import RunRecord, Trials
 
 if TYPE_CHECKING:
-    from passband.stats.sequential.rounds import Rounds
+    from passband.stats.sequential.bernstein import Rounds
     from passband.stats.sequential.width import Stop
 
 __all__ = ["UntilResult", "until_result"]
@@ -160,7 +160,7 @@ def _rounds(trials: Trials, run: RunRecord) -> Rounds:
     """Return the complete rounds of a run, by its main scorer."""
     import numpy as np
 
-    from passband.stats.sequential.rounds import Rounds
+    from passband.stats.sequential.bernstein import Rounds
 
     problems = list(trials.problems(run.number))
     index = {problem.number: position for position, problem in enumerate(problems)}

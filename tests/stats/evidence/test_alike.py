@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from passband import Outcomes, compare, estimate
-from passband.stats.evidence.alike import alike_findings
-from passband.stats.evidence.evidence_of import evidence_of
+from passband.stats.evidence.agreement import alike_findings
+from passband.stats.evidence.collect import evidence_of
 
 
 def codes(trials: list[int], successes: list[int]) -> list[str]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from passband.stats.evidence.copies import problem_copies
+from passband.stats.evidence.problems import problem_copies
 
 
 def test_a_few_are_a_remark_and_many_are_weak() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from passband import Outcomes, estimate
 from passband.stats.data.evidence import CODES, Finding
 from passband.stats.data.scale import Scale
-from passband.stats.evidence.evidence_of import (
+from passband.stats.evidence.collect import (
     data_notes,
     evidence_of,
     evidence_of_all,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from passband.stats.evidence.failures import failure_findings
+from passband.stats.evidence.counts import failure_findings
 from passband.types import Floats, Ints
 
 

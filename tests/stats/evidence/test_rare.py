@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from passband.stats.evidence.rare import rare_findings
+from passband.stats.evidence.collect import rare_findings
 
 
 def test_by_hand() -> None:

@@ -5,7 +5,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from passband.stats.evidence.rounds import Rounds, rounds_of
+from passband.stats.evidence.order import Rounds, rounds_of
 
 
 def of_rows(rows: list[tuple[int, ...]]) -> Rounds:

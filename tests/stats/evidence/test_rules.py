@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from passband.stats.data.counts import Histogram
-from passband.stats.evidence.rules import UNKNOWN_RULE, rule_named
+from passband.stats.evidence.counts import UNKNOWN_RULE, rule_named
 
 Row = list[int]
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from passband.stats.evidence.shares import standard_errors
+from passband.stats.evidence.correlation import standard_errors
 
 
 def test_by_hand() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from passband.stats.evidence.unasked import unasked_findings
+from passband.stats.evidence.problems import unasked_findings
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from irt_banks import bank, exact_chance
 from passband.errors import InvalidInput
-from passband.stats.irt.information import information, kl_information
+from passband.stats.irt.curves import information, kl_information
 from passband.stats.irt.items import Items
 from passband.stats.irt.posterior import Grid
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
 from passband.stats.judged import Design, Drawn, Judged, draw_labels
-from passband.stats.judged.design import labels_in_rounds, probability_of_labels
 from passband.stats.judged.draw import Keys, drawn_rows
+from passband.stats.judged.judged import labels_in_rounds, probability_of_labels
 from properties import one_in
 
 DESIGNS = [name for name in get_args(Design) if name not in ("unknown", "chosen")]

@@ -6,8 +6,8 @@ from math import comb
 import numpy as np
 import pytest
 
+from passband.stats.metric.components import latent_credit
 from passband.stats.metric.credits import all_of, at_least, auc
-from passband.stats.metric.latent import latent_credit
 
 
 def exact_latent(credit: list[Fraction], p: Fraction) -> Fraction:

@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 
 from passband import Outcomes
 from passband.errors import InvalidInput
-from passband.stats.sequential.detect import detect_by_counts, detect_by_order, poisson_binomial
+from passband.stats.sequential.stopped_logs import (
+    detect_by_counts,
+    detect_by_order,
+    poisson_binomial,
+)
 
 
 def test_counts_by_hand() -> None:

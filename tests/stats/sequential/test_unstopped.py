@@ -8,7 +8,7 @@ import pytest
 
 from passband import Outcomes
 from passband.errors import InvalidInput
-from passband.stats.sequential.unstopped import StoppingRule, estimate_stopped, unstopped
+from passband.stats.sequential.stopped_logs import StoppingRule, estimate_stopped, unstopped
 
 
 def endings(s: int, cap: int, p: Fraction) -> Iterator[tuple[int, int, Fraction]]:

@@ -15,8 +15,8 @@ from passband.adaptive.server.catalogue import Split
 from passband.adaptive.server.refusal import conflict
 from passband.adaptive.server.state import AnswerRow, RunRow
 from passband.adaptive.test import AdaptiveTest
+from passband.stats.irt.curves import kl_information
 from passband.stats.irt.evidence import Evidence
-from passband.stats.irt.information import kl_information
 from passband.stats.irt.posterior import Posterior
 
 __all__ = ["LiveRun"]

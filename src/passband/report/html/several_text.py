@@ -14,7 +14,7 @@ from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.rank_bars import Rank, RankBars
 from passband.report.html.elements import sentence
 from passband.stats.data.scale import titled
-from passband.stats.decision.compare import Comparison
+from passband.stats.decision.comparison import Comparison
 from passband.stats.decision.more_data import MoreData
 from passband.stats.decision.ranking import Ranking
 from passband.stats.decision.ranking.ranking import Pair

@@ -14,8 +14,7 @@ import numpy as np
 
 from passband.column_names import matching, normalized
 from passband.errors import InvalidInput
-from passband.stats.data.cells import is_absent, number, number_labels
-from passband.stats.data.coded import CodedColumn
+from passband.stats.data.cells import CodedColumn, is_absent, number, number_labels
 from passband.stats.data.columns import ROLES, SPLIT_BY
 from passband.types import Floats, Ints
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from passband.column_names import matching
 from passband.errors import InvalidInput
-from passband.stats.data.answer_column import guess_answer, number_texts
+from passband.stats.data.answers import guess_answer, number_texts
 from passband.stats.data.cells import (
     ABSENT,
     distinct_labels,
@@ -29,21 +29,24 @@ from passband.stats.data.cells import (
     parse_scores,
     shortened,
 )
-from passband.stats.data.columns import SPLIT_BY, Roles, find_roles, require_column, score_columns
+from passband.stats.data.columns import (
+    SPLIT_BY,
+    Condition,
+    Roles,
+    find_conditions,
+    find_roles,
+    group_numbers,
+    ranked,
+    require_column,
+    score_columns,
+    split_columns,
+)
 from passband.stats.data.count_columns import unused_counts
 from passband.stats.data.failed_rows import failed_rows
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import MISSING, Outcomes
-from passband.stats.data.pooling import (
-    Condition,
-    find_conditions,
-    group_numbers,
-    ranked,
-    split_columns,
-)
-from passband.stats.data.row_order import RowOrder, row_order
 from passband.stats.data.scale import UNSTATED, Scale
-from passband.stats.data.sequence import AskedScores, compact
+from passband.stats.data.sequence import AskedScores, RowOrder, compact, row_order
 from passband.stats.data.unfold import COUNTS
 from passband.stats.data.values import frozen
 from passband.stats.data.votes import Votes

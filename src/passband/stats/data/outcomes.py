@@ -16,8 +16,13 @@ from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.stats.data.counts import Histogram, binary_row_sums, byte_row_sums
 from passband.stats.data.evidence import NOTHING, Evidence, Finding
 from passband.stats.data.graded import GradedScores
-from passband.stats.data.labels import as_labels, check_labels, problem_labels
-from passband.stats.data.matrix import masked_sums, score_matrix
+from passband.stats.data.inputs import (
+    as_labels,
+    check_labels,
+    masked_sums,
+    problem_labels,
+    score_matrix,
+)
 from passband.stats.data.scale import UNIT, UNSTATED, Scale
 from passband.stats.data.sequence import AskedScores, compact
 from passband.stats.data.spending import Spending, Spent, SpentColumn, spent_outcomes

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from passband.stats.decision.compare import Comparison
-from passband.stats.decision.ranking.adjusted import benjamini_hochberg, holm
+from passband.stats.decision.comparison import Comparison
 from passband.stats.decision.ranking.ranking import Ranking
+from passband.stats.decision.ranking.simultaneous import benjamini_hochberg, holm
 from passband.stats.decision.verdict import Decision, Verdict, in_margin
 
 __all__ = ["family_of", "family_of_rankings"]

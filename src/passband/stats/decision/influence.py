@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from passband.stats.checks import ROUNDING_DIGITS
 from passband.stats.decision.paired import Paired
 from passband.stats.decision.verdict import Verdict, verdict_of
-from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats, Ints
 
 __all__ = ["Influence", "Influential", "influence_of"]

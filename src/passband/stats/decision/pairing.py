@@ -10,9 +10,9 @@ import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, nearest
 from passband.notes import PAIRED_BY_POSITION, Note
+from passband.stats.checks import ROUNDING
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.metric import Metric
-from passband.stats.tolerance import ROUNDING
 from passband.types import Floats, Ints
 
 __all__ = [

@@ -23,13 +23,12 @@ from passband.notes import (
 )
 from passband.stats.checks import check_outcomes, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.evidence.evidence_of import data_notes
+from passband.stats.evidence.collect import data_notes
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.wilson import over_problems, over_trials
-from passband.stats.interval.fit.coarse import is_too_large
-from passband.stats.interval.fit.count_grid import CountGrid
+from passband.stats.interval.fit.count_grid import CountGrid, is_too_large
 from passband.stats.interval.fit.mixture import Mixture
-from passband.stats.interval.methods import interval_for
+from passband.stats.interval.registry import interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.components import values_of
 from passband.stats.metric.metric import Metric

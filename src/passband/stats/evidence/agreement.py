@@ -5,6 +5,8 @@ to decide if the trials are independent and alike. Of e pairs of neighbours, the
 has then the mean e P_2 / n_(2), where P_r is the sum over the values, which occur m times, of the
 falling power m_(r) = m (m - 1) ... (m - r + 1). With h ordered pairs of pairs that have one trial
 in common, E[A^2] = e P_2 / n_(2) + h P_3 / n_(3) + (e^2 - e - h) (P_2^2 - 4 P_3 - 2 P_2) / n_(4).
+
+Scores that agree in all trials of each problem, where no texts show whether answers do.
 """
 
 from __future__ import annotations
@@ -16,10 +18,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.stats.data.evidence import Finding
-from passband.stats.evidence.shares import standard_errors
+from passband.stats.evidence.correlation import standard_errors
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["Agreement", "agreement_of", "copied_findings", "copies_found", "falling_sums"]
+__all__ = [
+    "Agreement",
+    "agreement_of",
+    "alike_findings",
+    "copied_findings",
+    "copies_found",
+    "falling_sums",
+]
 
 
 @dataclass(frozen=True)
@@ -97,3 +106,38 @@ def copies_found(
         Finding(code, "invalid", text, {"trials": 1}, numbers),
         Finding("copied-draws", "weak", text, {"problems": 2}, numbers),
     )
+
+
+_PROBLEMS = 20  # with several trials
+_REPEATS = 60  # trials beyond the first of their problem
+_MIXED = 0.01  # of the problems may have both scores
+_EACH_KIND = 0.1  # of the problems are all right, and as many all wrong, at least
+_FEWEST = 5
+
+
+def alike_findings(trials: Ints, successes: Ints) -> tuple[Finding, ...]:
+    """Find that problems are either right in all of their trials or wrong in all.
+
+    At most 1 % of at least 20 problems with several trials have both scores, a tenth of them or
+    more are all right and a tenth all wrong. A model that is sampled is hardly ever like that:
+    with success rates from Beta(.1, .1), 60 pairs of trials agree with probability .005.
+
+    >>> import numpy as np
+    >>> found = alike_findings(np.full(20, 4), np.array([4, 0] * 10))
+    >>> [(finding.code, finding.severity, dict(finding.targets)) for finding in found]
+    [('identical-scores', 'invalid', {'trials': 1}), ('copied-draws', 'weak', {'problems': 2})]
+    """
+    several = trials > 1
+    n, c = trials[several], successes[several]
+    is_mixed: Bools = (c > 0) & (c < n)
+    right, wrong = int((c == n).sum()), int((c == 0).sum())
+    is_each = min(right, wrong) >= max(_FEWEST, _EACH_KIND * len(n))
+    is_enough = len(n) >= _PROBLEMS and (n - 1).sum() >= _REPEATS
+    if not is_each or not is_enough or is_mixed.sum() > _MIXED * len(n):
+        return ()
+    text = (
+        f"all trials have the same score in {right + wrong} of {len(n)} problems, right {right} "
+        f"times and wrong {wrong} times, as if answers were copied or cached, or decoding is greedy"
+    )
+    numbers: dict[str, float | int | str] = {"right": right, "wrong": wrong, "problems": len(n)}
+    return copies_found("identical-scores", text, numbers)

@@ -34,7 +34,7 @@ from dataclasses import dataclass, replace
 
 from passband.notes import Note, flaky_interval
 from passband.stats.checks import as_level
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.stats.metric.metric import Metric
 
 __all__ = ["Flip", "Reruns", "Shift", "shift_of", "with_reruns"]

@@ -1,4 +1,7 @@
-"""Ratios of two means over problems: of costs, and of cost to what was solved."""
+"""Ratios of two means over problems: of costs, and of cost to what was solved.
+
+The cost of a solved problem: mean cost of a trial over the share of trials that succeed.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from passband.errors import NotEnoughData
+from passband.errors import InvalidInput, NotEnoughData
+from passband.stats.checks import Over
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.spending import PER_SOLVED
 from passband.stats.interval.default.wilson import student_quantile
 from passband.types import Floats, Ints
 
-__all__ = ["Ratio", "ratio_of_means"]
+__all__ = ["Ratio", "cost_per_solved", "ratio_of_means"]
 
 _MOST_SKEWED = 6.0
 
@@ -61,3 +67,26 @@ def _johnson(z: Floats, quantile: float) -> float:
     if abs(k) < 1e-9:
         return quantile
     return float((np.cbrt(1.0 + 6.0 * k * (quantile - k)) - 1.0) / (2.0 * k))
+
+
+def cost_per_solved(scored: Outcomes, costs: Outcomes, over: Over, level: float) -> Ratio:
+    """Return the ratio of two means over the problems that have both a score and a cost."""
+    if over != "problems":
+        raise InvalidInput(f"{PER_SOLVED} has an interval over problems only.")
+    successes = scored.required_successes()
+    both = (scored.trials > 0) & (costs.trials > 0)
+    graded = costs.required_graded()
+    owner = np.repeat(np.arange(costs.n_problems), costs.trials)
+    spent = np.bincount(owner, weights=graded.values, minlength=costs.n_problems)[both]
+    mean_cost, solved = spent / costs.trials[both], successes[both] / scored.trials[both]
+    if not solved.any():
+        raise NotEnoughData(
+            f"nothing was solved, so {PER_SOLVED} has no value; {spent.sum():g} was spent."
+        )
+    codes = None
+    if scored.clusters is not None:
+        clusters = np.array(scored.clusters)[both]
+        codes = np.unique(clusters, return_inverse=True)[1]
+    if not mean_cost.any():
+        return Ratio(0.0, 0.0, 0.0, 0.0)
+    return ratio_of_means(mean_cost, solved, level, codes)

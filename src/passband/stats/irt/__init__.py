@@ -8,7 +8,7 @@ to the scale of another bank.
 """
 
 from passband.stats.irt.ability import Ability, estimate_ability
-from passband.stats.irt.calibrate import Calibration, calibrate
+from passband.stats.irt.calibration import Calibration, calibrate
 from passband.stats.irt.evidence import Evidence
 from passband.stats.irt.items import Items
 

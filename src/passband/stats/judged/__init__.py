@@ -8,13 +8,12 @@ The method, its formulas and its measured coverage are in docs/judged.md.
 
 from __future__ import annotations
 
-from passband.stats.judged.agreement import Agreement, Rate, agreement
-from passband.stats.judged.corrected import corrected
-from passband.stats.judged.design import Design
+from passband.stats.judged.correction import corrected
 from passband.stats.judged.difference import corrected_difference
 from passband.stats.judged.draw import Drawn, draw_labels
-from passband.stats.judged.judged import Judged
-from passband.stats.judged.purchase import Prices, Purchase
+from passband.stats.judged.judge_agreement import Agreement, Rate, agreement
+from passband.stats.judged.judged import Design, Judged
+from passband.stats.judged.next_data import Prices, Purchase
 from passband.stats.judged.split import JudgedSplit, split_judged
 
 __all__ = [

@@ -17,8 +17,7 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.stats.checks import as_whole
 from passband.stats.data.values import ArrayValue, frozen
-from passband.stats.judged.design import Design, labels_in_rounds
-from passband.stats.judged.judged import Judged
+from passband.stats.judged.judged import Design, Judged, labels_in_rounds
 from passband.types import ArrayLike, Floats, Ints
 
 __all__ = ["Drawn", "Keys", "draw_labels", "drawn_rows"]

@@ -2,20 +2,33 @@
 
 The target is the mean over M problems of the mean over their n_i trials, so a trial counts
 1 / (M n_i). A label that was drawn with probability q counts in proportion to 1 / (M n_i q).
+
+Labels and verdicts by problem: what pass@k and its like are regressed on.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from passband.errors import InvalidInput
-from passband.stats.judged.design import probabilities
-from passband.stats.judged.judged import Judged
+from passband.errors import InvalidInput, NotEnoughData
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.judged.judged import Judged, probabilities, probability_of_labels
+from passband.stats.metric.metric import Metric
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["Sample", "sample_of"]
+__all__ = [
+    "UNMEASURED",
+    "ProblemUnits",
+    "Sample",
+    "judge_outcomes",
+    "judge_values",
+    "label_outcomes",
+    "limits_of",
+    "problem_units",
+    "sample_of",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,3 +90,111 @@ def sample_of(judged: Judged) -> Sample:
         judged.verdict[labelled],
         inverse / inverse.sum(),
     )
+
+
+#: codes of notes on intervals over trials that are those over problems instead
+UNMEASURED = {"one-trial", "few-repeats", "noise-unmeasured"}
+_FEWEST = 10  # problems with k labels
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemUnits:
+    """The problems with at least k trials as units: a sample, and the judge's value of each."""
+
+    sample: Sample
+    judge: Floats
+    outcomes: Outcomes  # the judge's
+    left_out: int
+
+
+def label_outcomes(judged: Judged) -> Outcomes:
+    """Return the labels as outcomes, of the problems that have any."""
+    return _outcomes(judged, judged.label, judged.is_labelled)
+
+
+def judge_outcomes(judged: Judged) -> Outcomes:
+    """Return the judge's scores as outcomes: its verdicts where the labels are 0 or 1."""
+    return _outcomes(judged, judge_values(judged), np.ones(judged.n_trials, dtype=bool))
+
+
+def judge_values(judged: Judged) -> Floats:
+    """Return what labels are regressed on: verdicts, or scores where labels are graded.
+
+    A trial without a verdict counts as failed, or as an average score. That leaves the estimate
+    unbiased whatever the truth is, as labelled trials are read in the same way.
+    """
+    if judged.has_binary_labels:
+        return np.asarray(judged.verdict == 1, dtype=np.float64)
+    missing = np.isnan(judged.score)
+    if missing.all():
+        return np.zeros(judged.n_trials)
+    return np.where(missing, judged.score[~missing].mean(), judged.score)
+
+
+def limits_of(judged: Judged, metric: Metric) -> tuple[float, float]:
+    """Return the least and the largest value that the metric can have.
+
+    Labels that all lie between 0 and 1 are taken to be bounded by these; others have no bounds.
+    """
+    labels = judged.label[judged.is_labelled]
+    if judged.has_binary_labels:
+        return metric.bounds
+    return (0.0, 1.0) if labels.min() >= 0.0 and labels.max() <= 1.0 else (-np.inf, np.inf)
+
+
+def problem_units(judged: Judged, metric: Metric) -> ProblemUnits:
+    """Return the problems with at least k trials, those with k labels being the labelled ones."""
+    k = metric.k
+    labels = np.bincount(judged.problem[judged.is_labelled], minlength=judged.n_problems)
+    enough = judged.trials >= k
+    chosen = (labels >= k)[enough]
+    _check_chosen(judged, metric, labels, int(chosen.sum()))
+    chance = probability_of_labels(judged.design, judged.trials, labels, k)[enough][chosen]
+    outcomes = judge_outcomes(judged)
+    judge = metric.by_problem(outcomes)[:, 0]
+    label = metric.by_problem(label_outcomes(judged))[:, 0]
+    count = int(enough.sum())
+    weight = 1.0 / np.maximum(chance, 1e-12)
+    sample = _sample(count, chosen, label, weight / weight.sum())
+    return ProblemUnits(sample, judge, outcomes, judged.n_problems - count)
+
+
+def _sample(count: int, chosen: Bools, label: Floats, weight: Floats) -> Sample:
+    position = np.arange(count)
+    return Sample(
+        problem=position,
+        trials=np.ones(count, dtype=np.int64),
+        verdict=np.zeros(count, dtype=np.int64),
+        weight=np.full(count, 1.0 / count),
+        labelled=chosen,
+        label=label,
+        label_problem=position[chosen],
+        label_verdict=np.zeros(len(label), dtype=np.int64),
+        label_weight=weight,
+    )
+
+
+def _check_chosen(judged: Judged, metric: Metric, labels: Ints, chosen: int) -> None:
+    if judged.design == "verdict":
+        raise InvalidInput(
+            f"{metric.name} needs labels drawn without regard to the verdict; these were drawn by "
+            "it, and within a problem they are no random sample."
+        )
+    if chosen >= _FEWEST:
+        return
+    k, count, problems = metric.k, int(labels.sum()), int((labels > 0).sum())
+    raise NotEnoughData(
+        f"{metric.name} needs {k} labelled trials in each labelled problem, and {_FEWEST} such "
+        f"problems; {count} labels on {problems} problems leave {chosen}. Draw by problem "
+        f"(design 'problem', each={k} or more)."
+    )
+
+
+def _outcomes(judged: Judged, values: Floats, rows: Bools) -> Outcomes:
+    codes, problem = np.unique(judged.problem[rows], return_inverse=True)
+    counts = np.bincount(problem)
+    scores = np.full((len(codes), int(counts.max())), np.nan)
+    place = np.arange(len(problem)) - np.repeat(np.cumsum(counts) - counts, counts)
+    scores[problem, place] = values[rows]
+    outcomes = Outcomes.from_array(scores, problems=[judged.problems[code] for code in codes])
+    return replace(outcomes, unscored={})

@@ -9,15 +9,13 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.notes import NO_SPLIT_ONE_TRIAL, Note, votes_unmeasured
 from passband.stats.checks import Over, check_over, check_text
-from passband.stats.judged.corrected import corrected
+from passband.stats.judged.correction import corrected
 from passband.stats.judged.judged import Judged
-from passband.stats.judged.purchase import Prices, Purchase, Sizes, Variances, purchases
-from passband.stats.judged.refusal import is_mean_score
+from passband.stats.judged.next_data import Prices, Purchase, Sizes, Variances, purchases
 from passband.stats.judged.regression import regressed
-from passband.stats.judged.remarks import explained_by
-from passband.stats.judged.sample import Sample, sample_of
+from passband.stats.judged.remarks import explained_by, is_mean_score
+from passband.stats.judged.sample import Sample, judge_values, sample_of
 from passband.stats.judged.strata import strata_of
-from passband.stats.judged.units import judge_values
 from passband.stats.metric.registry import parse_metric
 
 __all__ = ["JudgedSplit", "split_judged"]

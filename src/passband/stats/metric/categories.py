@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passband.stats.data.counts import Histogram, binary_tally, byte_row_sums
-from passband.stats.metric.credits import at_least
-from passband.stats.metric.kernel import expected_credit
+from passband.stats.metric.credits import at_least, expected_credit
 from passband.types import Bools, Floats, Ints
 
 __all__ = [

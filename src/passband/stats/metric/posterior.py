@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from passband.stats.data.counts import Histogram
-from passband.stats.metric.kernel import products
+from passband.stats.metric.credits import products
 from passband.stats.metric.pmf import beta_binomial_pmf
 from passband.types import Floats
 

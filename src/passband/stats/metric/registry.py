@@ -38,7 +38,7 @@ from passband.stats.metric.components import (
 )
 from passband.stats.metric.metric import BlendMetric, MeanMetric, Metric
 from passband.stats.metric.names import MetricName, number, parse_name, unit_interval
-from passband.stats.metric.vote import Vote
+from passband.stats.metric.votes import Vote
 from passband.types import Floats
 
 __all__ = [

@@ -1,4 +1,4 @@
-r"""The stratified empirical-Bernstein sequence: an interval that holds at every round at once.
+"""The stratified empirical-Bernstein sequence: an interval that holds at every round at once.
 
 Let X_it be the score of problem i in round t, in [0, 1], with its own mean p_i, and mu the mean of
 the p_i over these M problems. Given the past, q_it is a prediction of X_it and l_t in [0, 1) a bet,
@@ -33,28 +33,82 @@ have scored.
 
 Fan, Grama and Liu (2015), Electronic Journal of Probability 20, 1-22; Howard et al. (2021), Annals
 of Statistics 49, 1055-1080; Waudby-Smith and Ramdas (2023), JRSS B 86, 1-27.
+
+Rounds: the trials of every problem in their order, one column per round.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from passband.errors import InvalidInput
 from passband.stats.checks import as_level, as_positive
-from passband.stats.sequential.rounds import Rounds
-from passband.types import Floats
+from passband.stats.data.outcomes import Outcomes
+from passband.types import ArrayLike, Floats
 
 __all__ = [
     "BernsteinEnds",
     "BernsteinSequence",
+    "Rounds",
     "bernstein_difference",
     "bernstein_interval",
     "best_bet",
     "psi",
 ]
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """Complete rounds: the score of every problem in each, or NaN where a trial has none.
+
+    A round is one trial of every problem. An incomplete round holds those trials that happened to
+    come back first, and answers that come late differ from the others; so it is not part of these.
+
+    >>> rounds = Rounds.of([[1, 0, 1], [0, 0, None]])
+    >>> rounds.count, rounds.upto(2).successes.tolist()
+    (3, [1, 0])
+    """
+
+    scores: Floats  # problems x rounds
+    problems: Sequence[str] | None = None
+    clusters: Sequence[str] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        scores: ArrayLike | Sequence[Sequence[float | None]],
+        problems: Sequence[str] | None = None,
+    ) -> Rounds:
+        """Take a matrix whose rows are problems; every row has one entry per round."""
+        try:
+            values = np.array(scores, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidInput("every problem must have one score, or None, per round.") from None
+        if values.ndim != 2 or not len(values):
+            raise InvalidInput(
+                f"rounds must be a matrix of problems x rounds; got shape {values.shape}."
+            )
+        return cls(values, problems)
+
+    @property
+    def count(self) -> int:
+        return int(self.scores.shape[1])
+
+    @property
+    def n_problems(self) -> int:
+        return len(self.scores)
+
+    def upto(self, rounds: int) -> Outcomes:
+        """Return the outcomes of the first rounds."""
+        return Outcomes.from_array(
+            self.scores[:, :rounds], problems=self.problems, clusters=self.clusters
+        )
+
 
 _PULLS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0])  # trials that the common mean weighs
 _WIDEST = 0.25  # the largest variance of a score in [0, 1]

@@ -24,10 +24,10 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.stats.checks import Over, as_positive, as_share, as_whole, check_over
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.compare import Comparison, compare
+from passband.stats.decision.comparison import Comparison, compare
+from passband.stats.decision.planning.file import content_hash, load_content, save_content
 from passband.stats.interval.default.wilson import level_of, normal_quantile
 from passband.stats.metric.registry import parse_metric
-from passband.stats.plan_file import content_hash, load_content, save_content
 from passband.stats.sequential.spending import (
     Spending,
     boundaries,

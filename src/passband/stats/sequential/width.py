@@ -28,10 +28,9 @@ from passband.errors import InvalidInput
 from passband.stats.checks import Over, as_level, as_positive, as_whole, check_over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.default.wilson import normal_quantile
-from passband.stats.interval.estimate import Estimate, estimate
+from passband.stats.interval.estimation import Estimate, estimate
 from passband.stats.metric.names import parse_name
-from passband.stats.sequential.bernstein import BernsteinSequence, bernstein_interval
-from passband.stats.sequential.rounds import Rounds
+from passband.stats.sequential.bernstein import BernsteinSequence, Rounds, bernstein_interval
 
 __all__ = [
     "FORECAST_AFTER",

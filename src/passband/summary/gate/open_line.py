@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.compare import compare
-from passband.stats.decision.gate.failed import all_right, all_wrong
-from passband.stats.decision.gate.ruling import Ruling
+from passband.stats.decision.comparison import compare
+from passband.stats.decision.gate import Ruling, all_right, all_wrong
 from passband.stats.decision.more_data import Goal, MoreData, goal_of
 from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.result import GateLine

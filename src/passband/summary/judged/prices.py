@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.stats.judged.purchase import Prices
+from passband.stats.judged.next_data import Prices
 
 __all__ = ["parse_prices", "read_prices"]
 

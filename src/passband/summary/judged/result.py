@@ -9,7 +9,7 @@ from passband.errors import InvalidInput
 from passband.readers.judge_scores import BY_HAND, JudgeScores, Labels, title_of
 
 if TYPE_CHECKING:
-    from passband.stats.interval.estimate import Estimate
+    from passband.stats.interval.estimation import Estimate
     from passband.stats.judged import Agreement, Judged, JudgedSplit, Prices
     from passband.summary.summary import Request
     from passband.types import Bools, Floats

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.stats.decision.ranking.adjusted import benjamini_hochberg, holm
+from passband.stats.decision.ranking.simultaneous import benjamini_hochberg, holm
 
 chances = st.lists(st.floats(0, 1), min_size=1, max_size=9)
 

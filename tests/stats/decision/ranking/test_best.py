@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.stats.decision.ranking.best import best_confidences
+from passband.stats.decision.ranking.simultaneous import best_confidences
 
 
 def deviations_of(values: list[float], size: float = 1.0) -> np.ndarray:

@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
-from passband.stats.decision.ranking.bradley_terry import BradleyTerry
+from passband.stats.decision.ranking.ability_models import BradleyTerry
 from passband.stats.decision.ranking.likelihood import fitted
 
 
@@ -47,7 +47,7 @@ def test_a_general_optimiser_finds_no_better() -> None:
 def test_blocks_of_problems_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(5).integers(0, 3, (25, 3)).astype(float)
     whole = BradleyTerry(values)
-    monkeypatch.setattr("passband.stats.decision.ranking.bradley_terry._BLOCK", 36)
+    monkeypatch.setattr("passband.stats.decision.ranking.ability_models._BLOCK", 36)
     parts = BradleyTerry(values)
     assert np.array_equal(whole.wins, parts.wins)
     assert np.array_equal(whole.scores(np.zeros(3)), parts.scores(np.zeros(3)))

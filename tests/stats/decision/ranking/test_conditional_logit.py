@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.stats.decision.ranking.conditional_logit import ConditionalLogit
+from passband.stats.decision.ranking.ability_models import ConditionalLogit
 from passband.stats.decision.ranking.likelihood import fitted
 
 

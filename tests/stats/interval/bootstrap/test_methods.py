@@ -24,7 +24,7 @@ from passband.notes import (
 )
 from passband.stats.data.evidence import COUNTS_FIXED
 from passband.stats.interval.bootstrap.draws import Replicates, bootstrap_means, bootstrap_totals
-from passband.stats.interval.bootstrap.eva import eva_means
+from passband.stats.interval.bootstrap.eva_bootstrap import eva_means
 from passband.stats.interval.bootstrap.exact import (
     MeanDistribution,
     Pool,
@@ -32,7 +32,7 @@ from passband.stats.interval.bootstrap.exact import (
     distribution_of_mean,
 )
 from passband.stats.interval.bootstrap.units import units_of
-from passband.stats.interval.methods import methods
+from passband.stats.interval.registry import methods
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats, Ints

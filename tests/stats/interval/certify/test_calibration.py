@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from passband.stats.interval.certify.calibration import LARGEST_QUANTILE, calibrated
-from passband.stats.interval.certify.certificate import Certificate, certificate_of
+from passband.stats.interval.certify.certificate import (
+    LARGEST_QUANTILE,
+    Certificate,
+    calibrated,
+    certificate_of,
+)
 from passband.stats.interval.certify.simulation import SimulatedEnds, Simulation
 from passband.stats.interval.default.wilson import normal_quantile
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from passband import Outcomes, estimate
-from passband.stats.interval.certify.clusters import ClusterSets, cluster_sets
+from passband.stats.interval.certify.binary_sets import ClusterSets, cluster_sets
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.registry import parse_metric
 

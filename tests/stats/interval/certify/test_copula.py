@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.stats.interval.certify.copula import Copula, between_variance
+from passband.stats.interval.certify.laws import Copula, between_variance
 
 VALUES = np.array([0.0, 0.2, 0.5, 0.9])
 WEIGHTS = np.array([0.1, 0.4, 0.3, 0.2])

@@ -5,15 +5,15 @@ import pytest
 
 from passband import Outcomes, estimate
 from passband.stats.data.evidence import COUNTS_FIXED
-from passband.stats.interval.certify.counts import (
+from passband.stats.interval.certify.binary_sets import (
     CountSets,
     DrawnCounts,
     blend_sets,
     draw_counts,
     latent_values,
 )
-from passband.stats.interval.certify.design import Design
 from passband.stats.interval.certify.laws import ProbabilityLaw, fitted_laws
+from passband.stats.interval.certify.simulation import Design
 from passband.stats.interval.fit.count_grid import CountGrid, points
 from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.stats.metric.registry import parse_metric

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.stats.checks import Over
-from passband.stats.interval.default.carriers import are_few, carriers
+from passband.stats.interval.default.clusters import are_few, carriers
 
 
 def exact(values: list[int]) -> Fraction:

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from passband import Outcomes, estimate
-from passband.stats.interval.default.cluster_notes import clusters_of, size_effect
+from passband.stats.interval.default.clusters import clusters_of, size_effect
 
 SIZES = np.array([1, 2, 3, 5, 8, 13, 21, 30] * 3)
 CODES = np.repeat(np.arange(len(SIZES)), SIZES)

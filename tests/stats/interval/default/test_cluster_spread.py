@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.stats.interval.default.cluster_spread import (
+from passband.stats.interval.default.clusters import (
     cluster_spread,
     kish_number,
     precision_weights,

@@ -9,8 +9,7 @@ from scipy.optimize import linprog
 from passband.stats.interval.default.trial_noise import _widened, pooled_variance, trial_noise
 from passband.stats.interval.default.wilson import over_trials
 from passband.stats.interval.fit.count_grid import CountGrid, points
-from passband.stats.interval.fit.law import Law, Mixing
-from passband.stats.interval.fit.mixture import Mixture, fit_mixture
+from passband.stats.interval.fit.mixture import Law, Mixing, Mixture, fit_mixture
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from passband import Outcomes, estimate
 from passband.stats.data.counts import Histogram
-from passband.stats.interval.fit import coarse
-from passband.stats.interval.fit.coarse import coarsened, is_coarsened, is_too_large
+from passband.stats.interval.fit import count_grid
+from passband.stats.interval.fit.count_grid import coarsened, is_coarsened, is_too_large
 
 
 def ragged(problems: int, most: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -53,7 +53,7 @@ def test_the_interval_hardly_changes(
 ) -> None:
     successes, n = ragged(150, 60, 4)
     exact = estimate(Outcomes.from_counts(successes, n), metric, over=over)  # type: ignore[call-overload]
-    monkeypatch.setattr(coarse, "_ENOUGH_PAIRS", 500)
+    monkeypatch.setattr(count_grid, "_ENOUGH_PAIRS", 500)
     found = estimate(Outcomes.from_counts(successes, n), metric, over=over)  # type: ignore[call-overload]
     assert found.value == exact.value
     assert found.se == pytest.approx(exact.se, rel=0.03)

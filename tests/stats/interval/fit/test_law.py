@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from passband.stats.interval.fit.count_grid import CountGrid, points
-from passband.stats.interval.fit.law import Law, maximised, sharpened
-from passband.stats.interval.fit.mixture import fit_mixture
+from passband.stats.interval.fit.mixture import Law, fit_mixture, maximised, sharpened
 from passband.types import Floats
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.stats.interval.fit.strata import strata_of
+from passband.stats.interval.fit.mixture import strata_of
 
 sizes = st.dictionaries(st.integers(1, 200), st.integers(1, 9), min_size=1)
 

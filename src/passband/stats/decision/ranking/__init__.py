@@ -7,11 +7,10 @@ p-values that hold for all pairs (`simultaneous`, `adjusted`), and the confidenc
 `conditional_logit`, each a `likelihood`.
 """
 
-from passband.stats.decision.ranking.abilities import Abilities, Ability
-from passband.stats.decision.ranking.adjusted import benjamini_hochberg, holm
-from passband.stats.decision.ranking.compare_all import compare_all
-from passband.stats.decision.ranking.rank_models import rank_models
-from passband.stats.decision.ranking.ranking import Pair, Ranking, Standing
+from passband.stats.decision.ranking.all_pairs import compare_all
+from passband.stats.decision.ranking.model_ranks import rank_models
+from passband.stats.decision.ranking.ranking import Abilities, Ability, Pair, Ranking, Standing
+from passband.stats.decision.ranking.simultaneous import benjamini_hochberg, holm
 
 __all__ = [
     "Abilities",

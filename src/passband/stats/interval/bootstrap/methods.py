@@ -35,9 +35,13 @@ from passband.notes import (
     few_clusters,
     few_informative,
 )
+from passband.stats.checks import ROUNDING, ROUNDING_DIGITS
 from passband.stats.interval.bootstrap.draws import REPLICATES, Replicates, bootstrap_totals
-from passband.stats.interval.bootstrap.exact import MeanDistribution, distribution_of_mean
-from passband.stats.interval.bootstrap.smooth import distribution_of_groups
+from passband.stats.interval.bootstrap.exact import (
+    MeanDistribution,
+    distribution_of_groups,
+    distribution_of_mean,
+)
 from passband.stats.interval.bootstrap.units import (
     Units,
     data_seed,
@@ -49,10 +53,9 @@ from passband.stats.interval.bootstrap.units import (
     units_of,
 )
 from passband.stats.interval.default.wilson import student_quantile
-from passband.stats.interval.methods import Interval, register_method
+from passband.stats.interval.registry import Interval, register_method
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import generator
-from passband.stats.tolerance import ROUNDING, ROUNDING_DIGITS
 from passband.types import Floats
 
 __all__ = ["bca", "percentile", "student_t", "studentized", "two_level"]

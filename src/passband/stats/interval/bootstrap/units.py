@@ -15,16 +15,15 @@ from math import comb
 
 import numpy as np
 
+from passband.stats.checks import ROUNDING
 from passband.stats.data.counts import Histogram
 from passband.stats.interval.bootstrap.draws import bootstrap_totals, graded_totals
-from passband.stats.interval.bootstrap.exact import Pool
-from passband.stats.interval.bootstrap.smooth import TrialGroup
+from passband.stats.interval.bootstrap.exact import Pool, TrialGroup
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of_data
 from passband.stats.metric.components import values_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.pmf import binomial_pmf
-from passband.stats.tolerance import ROUNDING
 from passband.types import Floats, Ints
 
 __all__ = [

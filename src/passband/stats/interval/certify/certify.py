@@ -7,23 +7,26 @@ from dataclasses import replace
 import numpy as np
 
 from passband.notes import Note, no_certificate
+from passband.stats.checks import ROUNDING
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.evidence.evidence_of import evidence_of
-from passband.stats.interval.certify.calibration import calibrated
-from passband.stats.interval.certify.certificate import Certificate, certificate_of
-from passband.stats.interval.certify.clusters import cluster_sets
-from passband.stats.interval.certify.counts import CountSets, DrawnCounts, blend_sets, draw_counts
-from passband.stats.interval.certify.design import Design
-from passband.stats.interval.certify.graded import problem_sets, trial_sets
+from passband.stats.evidence.collect import evidence_of
+from passband.stats.interval.certify.binary_sets import (
+    CountSets,
+    DrawnCounts,
+    blend_sets,
+    cluster_sets,
+    draw_counts,
+)
+from passband.stats.interval.certify.certificate import Certificate, calibrated, certificate_of
+from passband.stats.interval.certify.graded_sets import problem_sets, trial_sets
 from passband.stats.interval.certify.laws import fitted_laws
-from passband.stats.interval.certify.simulation import Simulation
+from passband.stats.interval.certify.simulation import Design, Simulation
+from passband.stats.interval.default.auto import is_alone
 from passband.stats.interval.default.graded_sample import GradedSample
-from passband.stats.interval.default.one_problem import is_alone
-from passband.stats.interval.fit.coarse import is_too_large
+from passband.stats.interval.fit.count_grid import is_too_large
 from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.stats.interval.seeds import generator, seed_of_data
 from passband.stats.metric.components import BestScore, MeanScore
-from passband.stats.tolerance import ROUNDING
 
 __all__ = ["FEW_SETS", "MANY_SETS", "certified"]
 

@@ -1,4 +1,12 @@
-"""The default intervals: which rule serves which outcomes, and the notes that go with it."""
+"""The default intervals: which rule serves which outcomes, and the notes that go with it.
+
+The interval over the trials of a single problem: no fit, as its success rate is all there is.
+
+Clopper and Pearson's interval of the success rate, p, gives the values that the metric has for p in
+it. It covers at least as often as its level says, whatever p is.
+
+Clopper and Pearson (1934), Biometrika 26, 404-413.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +27,9 @@ from passband.notes import (
     noise_by_trials,
     single_trials,
 )
-from passband.stats.interval.default.carriers import are_few, carriers
-from passband.stats.interval.default.cluster_notes import cluster_notes
-from passband.stats.interval.default.clusters import over_clusters
+from passband.stats.checks import ROUNDING_DIGITS
+from passband.stats.interval.default.clusters import are_few, carriers, cluster_notes, over_clusters
 from passband.stats.interval.default.graded import graded_interval
-from passband.stats.interval.default.one_problem import is_alone, over_own_trials
 from passband.stats.interval.default.trial_noise import pooled_variance, trial_noise
 from passband.stats.interval.default.votes import vote_over_trials
 from passband.stats.interval.default.wilson import (
@@ -32,11 +38,10 @@ from passband.stats.interval.default.wilson import (
     over_trials,
     widened_distribution,
 )
-from passband.stats.interval.fit.coarse import is_coarsened, is_too_large
+from passband.stats.interval.fit.count_grid import is_coarsened, is_too_large
 from passband.stats.interval.fit.mixture import Mixture
-from passband.stats.interval.methods import Interval, interval_for, register_method
+from passband.stats.interval.registry import Interval, interval_for, register_method
 from passband.stats.interval.request import IntervalRequest
-from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
 
 __all__ = [
@@ -44,10 +49,53 @@ __all__ = [
     "count_notes",
     "ends_of",
     "has_few_repeats",
+    "is_alone",
     "one_sided",
+    "over_own_trials",
     "rests_on_few",
     "target_notes",
 ]
+
+_RATES = 33  # at which the metric is looked at, should it not rise with p
+
+
+def is_alone(request: IntervalRequest) -> bool:
+    """Return whether an interval over trials is for a single problem."""
+    return request.over == "trials" and int((request.outcomes.trials >= request.k).sum()) == 1
+
+
+def over_own_trials(request: IntervalRequest) -> Interval:
+    """Return the exact interval for a single problem with scores of 0 and 1."""
+    pair = request.outcomes.histogram.at_least(request.k)
+    n, c = int(pair.trials[0]), int(pair.successes[0])
+    low, high = _exact_rates(c, n, request.tail)
+    values = _values(request, np.linspace(low, high, 2 if _has_prior(request) else _RATES))
+    error = (c * (n - c) / n**3) ** 0.5
+    around = _values(request, np.clip([c / n - error, c / n + error], 0.0, 1.0))
+    return Interval(
+        min(float(values.min()), request.value),
+        max(float(values.max()), request.value),
+        abs(float(around[1] - around[0])) / 2.0 or None,
+    )
+
+
+def _exact_rates(c: int, n: int, tail: float) -> tuple[float, float]:
+    """Return the success rates of which c of n, or further off, has a probability of `tail`."""
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(c, n - c + 1, tail)) if c else 0.0
+    return low, float(betaincinv(c + 1, n - c, 1.0 - tail)) if c < n else 1.0
+
+
+def _values(request: IntervalRequest, p: Floats) -> Floats:
+    """Return the expected value at success rates; a prior counts as it does for these trials."""
+    metric = request.metric
+    return request.latent(p) if _has_prior(request) else metric.combined(metric.latent(p).T)
+
+
+def _has_prior(request: IntervalRequest) -> bool:
+    return any(part.is_posterior for part in request.metric.parts)
+
 
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
 _UNLIKE = 1.15  # ratio of variances above which strata of n are said to differ

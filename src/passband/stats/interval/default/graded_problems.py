@@ -17,10 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from passband.stats.interval.default.cluster_spread import cluster_spread
-from passband.stats.interval.default.clusters import ClusteredValues, Expected
-from passband.stats.interval.default.graded_sample import GradedSample
-from passband.stats.interval.default.shared_counts import SharedCounts
+from passband.stats.interval.default.clusters import ClusteredValues, Expected, cluster_spread
+from passband.stats.interval.default.graded_sample import GradedSample, SharedCounts
 from passband.stats.interval.default.wilson import (
     Ends,
     outer_ends,

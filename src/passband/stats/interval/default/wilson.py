@@ -21,11 +21,11 @@ from statistics import NormalDist
 
 import numpy as np
 
+from passband.stats.checks import ROUNDING
 from passband.stats.interval.default.trial_noise import trial_noise
 from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.metric.pmf import binomial_pmf
-from passband.stats.tolerance import ROUNDING
 from passband.types import Floats
 
 __all__ = [

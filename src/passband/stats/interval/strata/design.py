@@ -1,21 +1,63 @@
-"""How the problems were sampled: within strata, or from a population of known size."""
+"""How the problems were sampled: within strata, or from a population of known size.
+
+The whole of a benchmark from a random part of it: the finite-population correction.
+
+Of N problems M were drawn at random and asked. The target is the mean over all N, so the problems
+that were asked bring no uncertainty but that of sampling the model. With f = M/N, and `between` and
+`within` the variances of a value across problems and when the model is sampled again,
+
+    variance = (between (1 - f) + within) / M
+             = (1 - f) (between + within) / M  +  f within / M
+
+which is (1 - f) times the variance over problems and f times that over trials. The distance from
+the value to each end is squared and added in the same way, so that M = N gives the default interval
+over trials, a small part of a large population that over problems, and either keeps its own ends
+near 0 and 1.
+
+Cochran (1977), Sampling Techniques, chapters 2 and 10.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from passband.errors import InvalidInput
 from passband.stats.checks import as_whole
 from passband.stats.data.evidence import Evidence
-from passband.stats.evidence.evidence_of import evidence_of, evidence_of_strata
-from passband.stats.interval.estimate import Estimate, Template
-from passband.stats.interval.strata.combine import combined_estimate
-from passband.stats.interval.strata.partition import Labels, split_by
-from passband.stats.interval.strata.population import part_of_population
-from passband.stats.interval.strata.weights import Weights
+from passband.stats.evidence.collect import evidence_of, evidence_of_strata
+from passband.stats.interval.estimation import Estimate, Template
+from passband.stats.interval.strata.combination import combined_estimate
+from passband.stats.interval.strata.weights import Labels, Weights, split_by
 from passband.stats.metric.metric import Metric
 
-__all__ = ["Design"]
+__all__ = ["Design", "part_of_population"]
+
+
+def part_of_population(problems: Estimate, trials: Estimate, population: int) -> Estimate:
+    """Return the estimate for a population, from those over problems and over trials."""
+    share = problems.n_problems / population
+    notes = tuple(dict.fromkeys((*problems.notes, *trials.notes)))
+    method = f"auto, {problems.n_problems} of {population} problems"
+    if share == 1.0:
+        return replace(trials, over="problems", method=method)
+    low = _end(problems.value, problems.low, trials.low, share)
+    high = _end(problems.value, problems.high, trials.high, share)
+    se = _distance(problems.se, trials.se, share)
+    return replace(problems, low=low, high=high, se=se, method=method, notes=notes)
+
+
+def _end(value: float, wide: float | None, narrow: float | None, share: float) -> float | None:
+    if wide is None or narrow is None:
+        return None
+    distance = _distance(wide - value, narrow - value, share)
+    return None if distance is None else value + math.copysign(distance, wide - value)
+
+
+def _distance(wide: float | None, narrow: float | None, share: float) -> float | None:
+    if wide is None or narrow is None:
+        return None
+    return math.sqrt((1.0 - share) * wide**2 + share * narrow**2)
 
 
 @dataclass(frozen=True)

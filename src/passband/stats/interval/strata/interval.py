@@ -15,26 +15,27 @@ from passband.notes import (
     no_stratum_interval,
     single_problem_strata,
 )
+from passband.stats.checks import ROUNDING_DIGITS
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.default.auto import (
     has_few_repeats,
     rests_on_few,
     target_notes,
 )
-from passband.stats.interval.fit.coarse import is_too_large
-from passband.stats.interval.fit.count_grid import grid_of
+from passband.stats.interval.fit.count_grid import grid_of, is_too_large
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
-from passband.stats.interval.methods import Interval, interval_for
+from passband.stats.interval.registry import Interval, interval_for
 from passband.stats.interval.request import IntervalRequest
-from passband.stats.interval.strata.ends import (
+from passband.stats.interval.strata.spread import (
+    Spread,
     edge_over_problems,
+    spread_of_counts,
+    spread_of_values,
     square_and_add,
     strata_over_problems,
     strata_over_trials,
     weighted_counts,
 )
-from passband.stats.interval.strata.spread import Spread, spread_of_counts, spread_of_values
-from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
 
 __all__ = ["strata_interval"]
