@@ -166,7 +166,7 @@ def vector(name: str, given: Any) -> Floats:
 def _joined(
     values: NDArray[np.generic], present: Bools | None, R0: Any, count: int
 ) -> tuple[NDArray[np.generic], Bools | None]:
-    """Put the outcomes of R0 beside those of R, row by row."""
+    """Join the outcomes of R0 and R row by row."""
     prior, prior_present = matrix("R0", R0, may_be_empty=True)
     if np.ndim(R0) == 1 and (len(values) > 1 or prior.size == 0):
         prior = _reshaped(prior[0], len(values))

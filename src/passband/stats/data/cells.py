@@ -46,7 +46,7 @@ class CodedColumn(Sequence[Any]):
 
     @classmethod
     def of_codes(cls, values: Sequence[Any], codes: Ints) -> CodedColumn:
-        """Put values that are in any order into that of first appearance.
+        """Renumber values by their first appearance.
 
         >>> CodedColumn.of_codes(["x", "a", "b"], np.array([2, 1, 2])).values
         ['b', 'a']

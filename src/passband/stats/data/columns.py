@@ -174,7 +174,7 @@ def find_roles(columns: Mapping[str, Sequence[Any]], chosen: Mapping[str, str | 
 
 
 def _take_judge_as_score(roles: dict[str, str]) -> None:
-    """Take the judge's column as that of the scores."""
+    """Use the judge's column as the score column."""
     judge, label = roles.get("judge"), roles.get("label")
     if judge is not None and roles.setdefault("score", judge) != judge:
         raise InvalidInput(
@@ -269,7 +269,7 @@ def split_columns(columns: Columns, roles: Roles, chosen: Sequence[str]) -> tupl
 
 
 def _kinds(columns: Columns, roles: Roles, taken: Iterable[str | None]) -> list[str]:
-    """Return the columns that tell scores of different kinds apart."""
+    """Return the columns that distinguish kinds of scores."""
     skip = set(taken)
     return [
         name
@@ -336,7 +336,7 @@ def find_conditions(
 
 
 def condition_candidates(names: Iterable[str], skip: Iterable[str | None]) -> list[str]:
-    """Return the columns whose names do not say that they are anything but conditions."""
+    """Return the columns whose names allow them to be conditions."""
     listed = list(names)
     usual = [name for role in ROLES.values() for name in role]
     skipped = {*skip, *matching(listed, (*usual, *OUTCOME_NAMES))}

@@ -100,7 +100,7 @@ class Layout:
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
-        """The columns whose values are pooled as trials though they look like conditions."""
+        """Columns pooled as trials although they look like conditions."""
         skip = {*self.by, *vars(self.roles).values(), *matching(self.columns, SPLIT_BY)}
         unit_of, units = self._problem_of, len(self._problems)
         if self.by:
@@ -178,7 +178,7 @@ class Layout:
 
     @cached_property
     def _failed(self) -> Mapping[int, str]:
-        """The status of each row that failed, whose score measures nothing."""
+        """Status of each failed row, whose score measures nothing."""
         if not self.unfolded:
             return failed_rows(self.columns, self.roles, self._read_scores)
         return {}
@@ -340,7 +340,7 @@ class Layout:
         )
 
     def _advice(self, pairs: Ints, rows: Ints) -> str:
-        """Return which column tells repeated trials apart."""
+        """Name the column that distinguishes repeated trials."""
         skip = {*self.by, *vars(self.roles).values()}
         for name, column in self.columns.items():
             if name not in skip and distinct_labels(column, 50) is not None:

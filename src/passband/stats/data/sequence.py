@@ -107,7 +107,7 @@ problem in position 1 (from 0) has 2.
 
     @cached_property
     def neighbours(self) -> Bools:
-        """Whether the trials in positions i and i + 1 of all are of one problem."""
+        """Whether the trials at positions i and i + 1 belong to one problem."""
         is_same: Bools = np.ones(max(len(self.values) - 1, 0), dtype=bool)
         ends = self.offsets[1:-1]
         is_same[ends[(ends > 0) & (ends < len(self.values))] - 1] = False
@@ -159,7 +159,7 @@ _SPREAD = 4  # numbers of trials are below this many times the most trials of a 
 
 @dataclass(frozen=True)
 class RowOrder:
-    """How the trials of a problem follow each other."""
+    """Order of each problem's trials."""
 
     numbers: Ints | None = None  #: of each row; None: as the rows stand
     unknown: str = ""  #: why the order is not known, if it is not

@@ -136,7 +136,7 @@ def compare(
     test: Test = "interval",
     settle: bool | None = None,
 ) -> Comparison:
-    """Return how much larger a metric is for b than for a, and whether b is better.
+    """Compare a metric of b with that of a: difference, interval, test and verdict.
 
     Problems are matched by name. Those that only one side has, or that lack the k trials on
     either side, are left out and counted. Use ``paired=False`` only where the two sides were asked
@@ -307,7 +307,7 @@ def _on_scale(compared: Comparison, metric: Metric, outcomes: Outcomes) -> Compa
 def _of_sides(
     sides: tuple[Outcomes, Outcomes], k: int, over: Over, known: tuple[Note, ...]
 ) -> list[Note]:
-    """Return what is known about the data of either side, where no note says so already."""
+    """Return each side's data notes, unless a note says so already."""
     notes = [
         of_side(name, note)
         for name, side in zip("ab", sides, strict=True)
@@ -324,7 +324,7 @@ def _check_test(test: object) -> None:
 
 
 def _span(sides: tuple[Outcomes, Outcomes], metric: Metric) -> float | None:
-    """Return the largest possible difference; None for graded scores, whose range is not known."""
+    """Return the largest possible difference; None if the range is unknown."""
     if not all(side.is_binary for side in sides):
         return None
     low, high = metric.bounds

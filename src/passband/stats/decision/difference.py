@@ -76,7 +76,7 @@ class _Values:
 
 
 def _moments(of_a: Floats, of_b: Floats, successes: Ints) -> tuple[Floats, Floats]:
-    """Return the central moments of b - a where the two together have so many successes."""
+    """Return the central moments of b - a given the successes of both together."""
     n_a, n_b = len(of_a) - 1, len(of_b) - 1
     at_a = np.arange(n_a + 1)
     at_b = successes[:, None] - at_a

@@ -50,7 +50,7 @@ def family_of(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _holm(p_values: Sequence[float | None]) -> Iterator[float]:
-    """Yield adjusted p-values; what was not tested has a p-value of 1."""
+    """Yield adjusted p-values; untested comparisons count as 1."""
     return iter(holm([1.0 if p is None else p for p in p_values]))
 
 
@@ -80,7 +80,7 @@ def _decided(one: Comparison, p_adjusted: float, margins: tuple[float, float]) -
 
 
 def family_of_rankings(rankings: Sequence[Ranking]) -> list[Ranking]:
-    """Return rankings whose `p_holm` and `p_bh` allow for all pairs of all of them."""
+    """Return rankings with `p_holm` and `p_bh` adjusted over all their pairs."""
     p_values = [pair.p_value for one in rankings for pair in one.pairs if pair.p_value is not None]
     by_holm, by_bh = iter(holm(p_values)), iter(benjamini_hochberg(p_values))
     return [

@@ -189,7 +189,7 @@ class LookErrors:
 
     @property
     def level(self) -> float:
-        """The level of the interval whose lower end decides whether a comparison passes."""
+        """Level of the interval whose lower end decides whether a comparison passes."""
         return 1.0 - 2.0 * self.passing
 
 

@@ -124,7 +124,7 @@ def sums_by(unit: Ints, values: Floats) -> Floats:
 
 
 def linear_values(outcomes: Outcomes, metric: Metric) -> Floats | None:
-    """Return one value per problem whose mean is the metric, all problems having k trials.
+    """Return one value per problem, with the metric as mean; all have k trials.
 
     A blend of averages over the data set is replaced by its linear part; None if a factor of it
     is zero, where there is no such part. Those of the last metric are kept: a model is compared

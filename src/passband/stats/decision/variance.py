@@ -162,7 +162,7 @@ class Spread:
 
 
 def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
-    """Return the variances behind a metric, on outcomes whose policy has been applied."""
+    """Return the variance components of a metric; the policy must have been applied."""
     k = metric.k
     used = int(outcomes.trial_tally[max(k, 1) :].sum())
     trials = outcomes.trials[outcomes.trials >= max(k, 1)]

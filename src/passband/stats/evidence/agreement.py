@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often neighbours agree, and how often they would by chance."""
+    """Compare agreements of neighbours with chance."""
 
     share: float  #: of the pairs of neighbours, in problems whose trials are not all alike
     expected: float
@@ -82,7 +82,7 @@ def falling_sums(values: Floats | Ints, owners: Ints, problems: int) -> Floats:
 
 
 def copied_findings(agreement: Agreement, what: str) -> tuple[Finding, ...]:
-    """Return what is to be said of `what` that agrees too often: over trials, and of k draws."""
+    """Return findings on `what` agreeing too often, over trials and for k draws."""
     numbers = {"share": agreement.share, "expected": agreement.expected, "z": agreement.z}
     text = (
         f"{what} agree in {agreement.share:.2f} of all pairs, where {agreement.expected:.2f} would "
@@ -94,7 +94,7 @@ def copied_findings(agreement: Agreement, what: str) -> tuple[Finding, ...]:
 def copies_found(
     code: str, text: str, numbers: Mapping[str, float | int | str]
 ) -> tuple[Finding, ...]:
-    """Return what copies, which `text` describes, mean over trials and for several draws.
+    """Return the findings on copies, over trials and for several draws; `text` describes them.
 
     Both have one sentence, so that it is printed once.
     """

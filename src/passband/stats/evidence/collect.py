@@ -123,7 +123,7 @@ def evidence_of(outcomes: Outcomes) -> Evidence:
 
 
 def require_claims(what: str, outcomes: Outcomes, over: Over, k: int) -> None:
-    """Refuse outcomes whose data forbid an interval for a target, unless that is accepted."""
+    """Refuse outcomes whose data forbid an interval for a target, unless accepted."""
     finding = evidence_of(outcomes).against(over, k)
     if finding is not None:
         raise InvalidInput(
@@ -132,12 +132,12 @@ def require_claims(what: str, outcomes: Outcomes, over: Over, k: int) -> None:
 
 
 def data_notes(outcomes: Outcomes, k: int, over: Over) -> tuple[Note, ...]:
-    """Return what is known about outcomes as notes, and on problems with fewer than k trials."""
+    """Return the evidence as notes, with one on problems with fewer than k trials."""
     return (*evidence_of(outcomes).notes(over, k), *left_out_notes(outcomes, k))
 
 
 def evidence_of_strata(outcomes: Outcomes, strata: Iterable[Outcomes]) -> Evidence:
-    """Return the evidence on outcomes whose numbers of trials may differ from stratum to stratum.
+    """Return the evidence on outcomes whose strata may differ in trials.
 
     That they go with the difficulty of a stratum does no harm; within one it does, and so does
     trying each problem until its first success.
@@ -206,7 +206,7 @@ def _of_counts(outcomes: Outcomes) -> Iterator[Finding]:
 
 
 def _failed(outcomes: Outcomes) -> Ints:
-    """Return how many trials of each problem were asked and have no score."""
+    """Count each problem's trials without a score."""
     kinds = [counts for status, counts in outcomes.unscored.items() if status != MISSING]
     return np.sum(kinds, axis=0) if kinds else np.zeros_like(outcomes.trials)
 

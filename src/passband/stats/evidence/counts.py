@@ -210,7 +210,7 @@ _ALARMS = 0.0016  # expected of all comparisons together, if they are more than 
 
 @dataclass(frozen=True)
 class _Extremes:
-    """The share of problems of a size with an extreme result, and what the others would have."""
+    """Compare the share of extreme results at one size with the other sizes."""
 
     size: int
     kind: str
@@ -333,7 +333,7 @@ def _finding(
 
 
 def _extremes(pairs: Histogram) -> Iterator[_Extremes]:
-    """Compare the extremes of problems of each size with those of larger ones; yield the clear."""
+    """Compare extremes at each size with larger sizes; yield the clear differences."""
     sizes = _sizes(pairs)
     if not sizes:
         return
@@ -373,7 +373,7 @@ def _all_drawn(kind: Ints, n: Ints, size: int, log_ways: Floats) -> Floats:
 
 
 def _apart(share: float, expected: float, short: int, long: int) -> float:
-    """Return how far the shares of two groups are apart, in standard errors."""
+    """Return the difference of two groups' shares, in standard errors."""
     pooled = (share * short + expected * long) / (short + long)
     scale = math.sqrt(1.0 / short + 1.0 / long)
     error = math.sqrt(max(pooled * (1.0 - pooled), 0.0)) * scale

@@ -39,7 +39,7 @@ _MOST_ROUNDS = 200
 
 @dataclass(frozen=True)
 class Rounds:
-    """How unlike the rounds of a data set are."""
+    """Measure the differences between rounds."""
 
     trend: float  #: in standard errors; below 0 if later trials score less
     others: float  #: what is left without the trend, as a normal deviate
@@ -117,7 +117,7 @@ _SORTED = Finding(
 
 
 def order_findings(sequence: AskedScores, counts_explained: bool = False) -> tuple[Finding, ...]:
-    """Find what the order of trials says against them.
+    """Find trends, unlike rounds and copies in the order of trials.
 
     - *stopped-by-results*: the last trial of problems with fewer trials than the most scores 1
       more often than c/n, or less often. Not asked if `counts_explained`: a plan that saw no
@@ -170,13 +170,13 @@ class _Table:
 
     @property
     def is_mixed(self) -> Bools:
-        """Whether a problem has both scores, so that their order says something."""
+        """Whether a problem has both scores, so that order is informative."""
         is_mixed: Bools = (self.c > 0) & (self.c < self.n)
         return is_mixed
 
     @property
     def counts_look_fair(self) -> bool:
-        """Whether the counts alone do not show that results decided the numbers of trials."""
+        """Whether counts show no sign that results decided the numbers of trials."""
         if self.is_binary:
             return not count_findings(self.n, self.c)
         return not graded_count_findings(self.n, self.means)
@@ -207,7 +207,7 @@ def _stopped_by_results(table: _Table) -> Finding | None:
 
 
 def _unlike_trials(table: _Table) -> tuple[Finding, ...]:
-    """Return what is clearest: a trend, rounds that differ, or copies; each brings some others."""
+    """Return the clearest of trend, unlike rounds and copies, which bring each other about."""
     if not table.is_mixed.any():
         return ()
     rounds, agreement = _rounds(table), _agreement(table)

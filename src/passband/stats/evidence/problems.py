@@ -51,7 +51,7 @@ _LARGE = 0.1  # of all problems of the task
 def unasked_findings(
     asked: int, not_asked: int, gone: int = 0, shuffled: bool = False, limit: int | None = None
 ) -> tuple[Finding, ...]:
-    """Find what a run has not asked of its task, and what it holds beyond it.
+    """Find problems of the task without results, and results of unknown problems.
 
     The problems asked first are like the others if they were `shuffled`. In the order of a file,
     which may be that of difficulty or subject, they are not: over problems that is invalid where

@@ -36,7 +36,7 @@ _FAR = 3.1  # standard errors; in one direction
 
 @dataclass(frozen=True)
 class _Copies:
-    """How many problems have equal answers in all of their trials."""
+    """Count problems with equal answers in all trials."""
 
     equal: int
     problems: int  #: that have several answers
@@ -96,7 +96,7 @@ def text_findings(
 
 
 def solved_share(trials: Ints, right: Ints, each: int) -> float:
-    """Return the share of problems whose answers are all right, in `each` trials of a problem.
+    """Return the share of problems with `each` trials that are all right.
 
     With c of n trials right it is C(c, each) / C(n, each), which is unbiased for any n.
 

@@ -243,9 +243,9 @@ def critical_of_graded(samples: Sequence[GradedSample], level: float) -> float:
     groups = _thin(samples[0].groups)
     over_problems = samples[0].request.over == "problems"
     if over_problems:
-        return critical_value(_problem_covariance_band_graded(samples, groups), level)
+        return critical_value(_graded_problem_covariance(samples, groups), level)
     some = samples[:: -(-len(samples) // _MOST_KS)]
-    return critical_value(_trial_covariance_band_graded(some, groups), level)
+    return critical_value(_graded_trial_covariance(some, groups), level)
 
 
 def ends_of_graded(sample: GradedSample, critical: float) -> tuple[float, float]:
@@ -283,7 +283,7 @@ def _shares(samples: Sequence[GradedSample]) -> Floats:
     return np.array([sample.problems for sample in samples]) / samples[0].problems
 
 
-def _problem_covariance_band_graded(
+def _graded_problem_covariance(
     samples: Sequence[GradedSample], groups: Sequence[ScoreGroup]
 ) -> Floats:
     requests = [sample.request for sample in samples]
@@ -298,7 +298,7 @@ def _problem_covariance_band_graded(
     return covariance
 
 
-def _trial_covariance_band_graded(
+def _graded_trial_covariance(
     samples: Sequence[GradedSample], groups: Sequence[ScoreGroup]
 ) -> Floats:
     """Return how the noise at different k goes together, of the k at which it is measured."""
@@ -315,7 +315,7 @@ def _trial_covariance_band_graded(
 
 
 def _noise(sample: GradedSample, ordered: Floats) -> Floats:
-    """Return the deviations of all pseudo-values from those of their own problem."""
+    """Return the deviations of pseudo-values from their problem's mean."""
     metric = sample.request.metric
     parts = [part.pseudo_values(ordered, metric.k).ravel() for part in metric.parts]
     pseudo = metric.linear(parts, sample.request.means).reshape(ordered.shape)

@@ -67,7 +67,7 @@ class Band(ArrayValue, Displayed):
 
     @property
     def is_refused(self) -> bool:
-        """Whether a finding about the data forbids the band, so that its ends are NaN."""
+        """Whether a finding forbids the band, so that its ends are NaN."""
         return bool(np.isnan(self.low).any())
 
     def __len__(self) -> int:

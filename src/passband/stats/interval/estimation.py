@@ -229,7 +229,7 @@ def on_scale(estimate: Estimate, metric: Metric, outcomes: Outcomes) -> Estimate
 
 
 def weighed(estimate: Estimate, k: int, evidence: Evidence) -> Estimate:
-    """Return an estimate with what is known about its data; without an interval if that forbids."""
+    """Return an estimate with its data's evidence; without an interval if forbidden."""
     noted = replace(estimate, notes=(*evidence.notes(estimate.over, k), *estimate.notes))
     if evidence.against(estimate.over, k) is None:
         return noted

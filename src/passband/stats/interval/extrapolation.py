@@ -123,7 +123,7 @@ def extrapolate(
 def _without_shape(
     outcomes: Outcomes, metric: Metric, value: float, tail: float
 ) -> tuple[float, tuple[float, ...]]:
-    """Return the value within what is certain, and ends that hold whatever the shape."""
+    """Return the value clipped to its certain bounds, with ends valid for any shape."""
     pairs = outcomes.histogram
     if metric.name == f"pass@{metric.k}":
         done = 1.0 - pairs.where(pairs.successes == 0).n_problems / pairs.n_problems
@@ -176,7 +176,7 @@ def _thinned(pairs: Histogram, n: int) -> tuple[float, float, float]:
 
 
 def _notes(outcomes: Outcomes, metric: Metric, models: list[SpikedBeta]) -> list[Note]:
-    """Return what the value rests on, and how far to trust it."""
+    """Return notes on the model behind the value, and its reliability."""
     most = outcomes.most_trials()
     any_shape = metric.name in (f"pass@{metric.k}", f"pass^{metric.k}")
     notes = [model_based(most), beyond_trials(metric.k / most, any_shape=any_shape)]

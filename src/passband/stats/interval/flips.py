@@ -60,12 +60,12 @@ class Reruns:
 
     @property
     def gained(self) -> int:
-        """How many failed first and then passed."""
+        """Trials that failed first and then passed."""
         return sum(flip.step > 0 for flip in self.flips)
 
     @property
     def lost(self) -> int:
-        """How many passed first and then failed."""
+        """Trials that passed first and then failed."""
         return len(self.flips) - self.gained
 
     @property
@@ -114,7 +114,7 @@ def shift_of(reruns: Reruns, metric: Metric, problems: int, level: float = 0.95)
 
 
 def with_reruns(estimate: Estimate, reruns: Reruns, metric: Metric) -> Estimate:
-    """Return an estimate whose interval has room for the net change of its verdicts.
+    """Widen an estimate's interval by the net change of its verdicts.
 
     Without a verdict that changed, or for a metric that is no average of problems, it is the same.
     """

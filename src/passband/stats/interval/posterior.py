@@ -137,7 +137,7 @@ def joint_distribution(values: Floats, weights: Floats, problems: Ints) -> Joint
 
 
 def _side(parts: int, pairs: int) -> int:
-    """Return how many points an axis has, so that all pairs together do not have too many."""
+    """Return the points per axis that keep the number of pairs affordable."""
     if parts == 1:
         return 4096 if pairs <= 256 else 1024
     cells = min(max((1 << 21) // pairs, 1 << 13), 1 << 18)

@@ -41,7 +41,7 @@ class Interval:
 
     @staticmethod
     def none(reason: Note) -> Interval:
-        """Return that there is no interval, and why."""
+        """Return an interval without ends, with the reason."""
         return Interval(None, None, None, (reason,))
 
     def stretched(self, scale: Scale) -> Interval:

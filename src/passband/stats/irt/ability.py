@@ -113,7 +113,7 @@ def _around(theta: float, se: float, level: float) -> tuple[float, float]:
 
 
 def _located(posterior: Posterior, method: Method) -> tuple[float, float, tuple[Note, ...]]:
-    """Return theta, its standard error, and the note on a method that had to stand in."""
+    """Return theta, its standard error, and a note if another method was substituted."""
     if method == "eap" or not posterior.evidence:
         return posterior.theta, posterior.se, ()
     grid = posterior.grid

@@ -153,7 +153,7 @@ def _logits(items: Items, theta: Floats) -> Floats:
 
 
 def _share_known(s: Floats, right: Floats) -> Floats:
-    """Return how likely a right answer was known and not guessed."""
+    """Return the probability that a right answer was known, not guessed."""
     return s / np.maximum(right, np.finfo(np.float64).tiny)
 
 

@@ -148,7 +148,7 @@ _SLOPE_SPREAD = 0.5  # of log a, for items that would run away
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What is to be fitted: responses, model, what is held fixed and what has a prior."""
+    """Specify a fit: responses, model, fixed parameters and priors."""
 
     responses: Responses
     model: Model
@@ -183,7 +183,7 @@ class Expected:
 
 
 def enough_nodes(trials: Floats) -> int:
-    """Return how many nodes it takes for people with so many trials.
+    """Return the number of nodes needed for models with that many trials.
 
     Where a person's posterior is narrower than the space between nodes, all of it falls to one of
     them, and slopes come out wrong by some percent.
@@ -309,7 +309,7 @@ def _shared(gradient: Floats, matrix: Floats, free: Bools) -> Floats:
 
 
 def add_priors(problem: Problem, rows: Floats, gradient: Floats, matrix: Floats) -> None:
-    """Add what the weak priors say to the gradient and the information of items."""
+    """Add the weak priors to the gradient and information of items."""
     held = problem.held & (rows[:, 0] > 0.0)
     if held.any():
         a = rows[held, 0]

@@ -32,7 +32,7 @@ class Evidence(NamedTuple):
 
 
 class Weighted(NamedTuple):
-    """Evidence as arrays: the items it is about, their scores and what each weighs in trials."""
+    """Hold evidence as arrays: items, scores and weights in trials."""
 
     items: Items
     scores: Floats
@@ -40,7 +40,7 @@ class Weighted(NamedTuple):
 
 
 def effective_trials(trials: float, rho: float) -> float:
-    """Return how many independent trials are worth as much as these, of one item.
+    """Return the effective number of independent trials of one item.
 
     ``n / (1 + (n - 1) ρ)`` with ρ the correlation of two trials of an item given the ability:
     a model that knows one answer by heart gives it every time.

@@ -92,7 +92,7 @@ def _together(problem: Problem, found: Expected) -> Floats:
 
 
 def _complete(problem: Problem, found: Expected) -> Floats:
-    """Return what items would tell if abilities were known, and their priors tell."""
+    """Return the information on items if abilities were known, plus their priors'."""
     matrix = item_information(found.counts.sum(axis=0), found.terms)
     rows = found.rows
     add_priors(problem, rows, np.zeros_like(rows), matrix)
@@ -127,7 +127,7 @@ def _each(problem: Problem, found: Expected, free: Bools) -> Floats:
 
 
 def _of_shared(problem: Problem, rows: Floats, found: Expected, free: Bools) -> Floats:
-    """Return the covariance of each item's slope, which is that of all, and intercept."""
+    """Return the covariance of the common slope and each item's intercept."""
     if rows.size <= MOST_TOGETHER:
         whole, count = _together(problem, found)[:-2, :-2], len(rows)
         turn = np.zeros((1 + count, rows.size))
@@ -207,7 +207,7 @@ class ItemFit(NamedTuple):
 def item_fit(
     problem: Problem, data: Responses, found: Expected, rho: float, phi: Floats
 ) -> ItemFit:
-    """Return how well the responses to each item fit; `problem` has them as they were weighed."""
+    """Return the fit of each item's responses; `problem` holds them as weighted."""
     from scipy.special import chdtrc
 
     asked = data.trials > 0

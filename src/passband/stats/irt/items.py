@@ -97,7 +97,7 @@ class Items:
 
 
 def check_model(model: object) -> None:
-    """Refuse a name that is not that of a model."""
+    """Refuse an unknown model name."""
     known = get_args(Model)
     if not isinstance(model, str):
         raise WrongType(f"model must be one of {', '.join(known)}; got {model!r}.")

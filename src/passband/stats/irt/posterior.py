@@ -112,7 +112,7 @@ class Grid:
 
 
 class Posterior:
-    """What is known of one model's ability: its prior and the evidence so far.
+    """Posterior of one model's ability: prior and evidence so far.
 
     `theta` is the posterior mean and `se` the posterior standard deviation. The order of the
     evidence does not matter.

@@ -22,7 +22,7 @@ _MOST_GRADES = 20
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """How often each person (row) got each grade above 0 on each item (column)."""
+    """Count each person's (row) grades above 0 on each item (column)."""
 
     grades: tuple[Floats, ...]  #: of grade 1, 2, ...; one matrix of sums of scores for 0/1 scores
     trials: Floats  #: 0 where an item was not asked
@@ -120,7 +120,7 @@ _STEEPEST = 6.0  # slope beyond which no item is believed, even with a prior
 
 
 def screened_before(data: Responses, protected: Container[int]) -> dict[int, str]:
-    """Return the items whose scores show no differences, with the reason.
+    """Return the items whose scores do not vary, with the reason.
 
     Anchors are protected: their parameters are known.
     """
@@ -151,7 +151,7 @@ def _unseen_grade(data: Responses, item: int) -> float | None:
 
 
 def screened_after(slopes: Floats, kept: Ints, protected: Container[int]) -> dict[int, str]:
-    """Return the items that do not tell good models from bad ones, with the reason."""
+    """Return the items that do not discriminate, with the reason."""
     reasons: dict[int, str] = {}
     for item, slope in zip(kept.tolist(), slopes.tolist(), strict=True):
         if item in protected or FLATTEST <= slope <= _STEEPEST:

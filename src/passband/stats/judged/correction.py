@@ -92,7 +92,7 @@ def _by_verdict(judged: Judged, metric: Metric, over: Over, level: float) -> Est
 
 
 def _target(judged: Judged, over: Over) -> Over:
-    """Return the target; one trial of each problem does not tell its noise from the spread."""
+    """Return the target; with one trial per problem, noise and spread are confounded."""
     return "problems" if int(judged.trials.max()) == 1 else over
 
 
@@ -118,7 +118,7 @@ def _by_regression(judged: Judged, metric: Metric, over: Over, level: float) -> 
 def _rest_by_problem(
     fit: Regression, units: ProblemUnits, metric: Metric, over: Over
 ) -> tuple[float, list[Note]]:
-    """Return the variance beside that of the residuals, for values by problem.
+    """Return the variance not due to residuals, for values by problem.
 
     Over trials it is the noise of the judge's mean alone, where that can be measured, and at most
     what it is over problems.

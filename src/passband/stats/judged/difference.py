@@ -175,7 +175,7 @@ def corrected_difference(
     level: float = 0.95,
     margin: float | None = None,
 ) -> Comparison:
-    """Return how much larger a metric of the labels is for b than for a (b - a).
+    """Return the difference b - a of a metric of the labels.
 
     Problems are matched by name, those of one side alone are left out and counted. The values of
     the two sides are those of `corrected` on the shared problems. Both sides need labels: a judge
@@ -302,7 +302,7 @@ def _label_noise(a: Side, b: Side) -> tuple[float, float]:
 
 
 def _rest(a: Side, b: Side, over: Over) -> tuple[float, tuple[Note, ...]]:
-    """Return the variance beside that of the residuals."""
+    """Return the variance not due to residuals."""
     count = a.n_problems
     away: Floats = b.means - a.means
     away = away - away.mean()

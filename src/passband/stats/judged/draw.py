@@ -138,7 +138,7 @@ def _by_verdict(verdict: Ints, count: int, keys: Keys) -> tuple[Ints, Floats]:
 
 
 def _rank(group: Ints, key: Floats) -> Ints:
-    """Return the place of each entry among those of its group, by key."""
+    """Return each entry's rank within its group, by key."""
     order = np.lexsort((key, group))
     size = np.bincount(group)
     starts = np.cumsum(size) - size

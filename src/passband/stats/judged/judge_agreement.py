@@ -81,7 +81,7 @@ def _errors(verb: str, rate: Rate, label: str) -> str:
 
 
 def agreement(judged: Judged, *, level: float = 0.95) -> Agreement:
-    """Return how well the judge agrees with the labels, which must be 0 or 1.
+    """Measure the judge's agreement with labels of 0 or 1.
 
     Sensitivity and specificity say what the judge does; AC1 and kappa sum it up, kappa being low
     wherever nearly all trials are of one class, however good the judge (Gwet 2008, British Journal

@@ -99,7 +99,7 @@ def probability_of_labels(design: Design, trials: Ints, labels: Ints, k: int) ->
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judged(ArrayValue):
-    """The trials of one model: a judge's score for each, and a label for those that were drawn.
+    """Hold the trials of one model: a judge's score each, and labels for a drawn part.
 
     Make one with `Judged.of`, which sorts the trials by problem and number, so that the order of
     rows never matters. A score of NaN is a verdict that could not be read, a label of NaN a trial

@@ -33,7 +33,7 @@ _WORDS: dict[Kind, str] = {
 
 @dataclass(frozen=True)
 class Prices:
-    """What one of each costs, in any one currency; None where it is not known."""
+    """Prices in one currency; None if unknown."""
 
     label: float | None = None
     vote: float | None = None
@@ -49,7 +49,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class Purchase:
-    """One thing to buy, what it costs, and what it would bring."""
+    """One possible purchase, with its cost and gain."""
 
     kind: Kind
     amount: int  #: labels, votes per trial, trials per problem, or problems
@@ -59,7 +59,7 @@ class Purchase:
     gain: float | None  #: variance taken off per unit of cost; None without a price, or for free
 
     def __str__(self) -> str:
-        """Format what is bought and what it brings.
+        """Format the purchase and its gain.
 
         >>> print(Purchase("labels", 20, 30.0, 0.0009, 0.03, 1e-6))
         20 more labels: se 0.03, for 30
@@ -72,7 +72,7 @@ class Purchase:
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many of everything there are; trials are those that the mean over problems is worth."""
+    """Numbers of labels, votes, trials and problems; trials are the effective number."""
 
     problems: float
     trials: float  # 1 / sum_i 1 / (M^2 n_i): all of them where every problem has the same number
@@ -150,7 +150,7 @@ class Variances:
 def purchases(
     variances: Variances, sizes: Sizes, over: Over, prices: Prices, variance: float
 ) -> tuple[Purchase, ...]:
-    """Return what can be bought, best first: by gain per cost, or by gain where no prices are.
+    """Return possible purchases, best first: by gain per cost, or by gain without prices.
 
     `variance` is the estimate's own, which the changes by the formula are relative to.
     """

@@ -58,7 +58,7 @@ class Prediction:
         return self.sample.sums(self.influence * self.residual)
 
     def rest(self, over: Over) -> float:
-        """Return the variance beside that of the residuals; it may be negative."""
+        """Return the variance not due to residuals; it may be negative."""
         return self._over_problems() if over == "problems" else self.within() - self.fixed_part()
 
     def _over_problems(self) -> float:
@@ -69,7 +69,7 @@ class Prediction:
         return spread + 2.0 / count * float(away @ self.residual_sums())
 
     def within(self) -> float:
-        """Return the variance within problems beside that of the residuals."""
+        """Return the variance within problems not due to residuals."""
         sample, count = self.sample, self.sample.n_problems
         means = sample.means(self.predicted)
         away = self.predicted - means[sample.problem]
@@ -108,7 +108,7 @@ class Regression:
     explained: float  # share of the labels' variance
 
     def variance(self, rest: float) -> tuple[float, float]:
-        """Return the variance with that of the judge's mean, and its degrees of freedom."""
+        """Return the variance including the judge's mean, and its degrees of freedom."""
         sample = self.prediction.sample
         total = max(self.noise + rest, _LEAST_SHARE * self.noise)
         few, many = sample.n_labelled_problems - 2.0, sample.n_problems - 1.0

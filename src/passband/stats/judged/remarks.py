@@ -136,7 +136,7 @@ def check_metric(judged: Judged, metric: Metric) -> None:
 
 
 def check_labels(judged: Judged) -> None:
-    """Refuse labels that are too few, or that nobody drew at random."""
+    """Refuse labels that are too few or not drawn at random."""
     count = judged.n_labels
     if count == 0:
         raise NotEnoughData(

@@ -118,7 +118,7 @@ def judge_outcomes(judged: Judged) -> Outcomes:
 
 
 def judge_values(judged: Judged) -> Floats:
-    """Return what labels are regressed on: verdicts, or scores where labels are graded.
+    """Return the regressor of the labels: verdicts, or scores for graded labels.
 
     A trial without a verdict counts as failed, or as an average score. That leaves the estimate
     unbiased whatever the truth is, as labelled trials are read in the same way.

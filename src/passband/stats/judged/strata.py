@@ -142,7 +142,7 @@ def design_effect(strata: Strata) -> float:
 
 
 def believed_effect(ratio: float, each: float, problems: int) -> float:
-    """Return a measured design effect, drawn towards that of labels that are alike in a problem."""
+    """Shrink a measured design effect towards that of identical labels per problem."""
     effect = (problems * ratio + _PRIOR_PROBLEMS * each) / (problems + _PRIOR_PROBLEMS)
     return min(max(effect, 1.0), _MOST_EFFECT * each)
 

@@ -115,7 +115,7 @@ class Values:
 
 
 class ProblemValue(ABC):
-    """One value per problem, whatever is known of its trials."""
+    """Define one value per problem from its trials."""
 
     needs_binary = True  #: whether it is defined for scores of 0 and 1 alone
     is_posterior = False  #: whether a prior is part of the value
@@ -149,7 +149,7 @@ class ProblemValue(ABC):
         raise InvalidInput("this metric does not use answers.")
 
     def as_scores(self, outcomes: Outcomes, k: int, over: str) -> Outcomes | None:
-        """Return outcomes whose mean score is the metric, with the same noise, if there are any.
+        """Return outcomes whose mean score is the metric with the same noise, or None.
 
         `over` is the target of an interval: "problems" or "trials".
         """
@@ -157,7 +157,7 @@ class ProblemValue(ABC):
 
     @classmethod
     def of_ordered(cls, values: Sequence[Self], ordered: Floats, ks: Sequence[int]) -> Floats:
-        """Return the value at each k (columns) of problems whose scores are rows in rising order.
+        """Return values by k (columns); rows are a problem's sorted scores.
 
         ``values[i]`` is the value at ``ks[i]``; no k is larger than the number of scores.
         """
@@ -167,7 +167,7 @@ class ProblemValue(ABC):
         return np.stack(columns, axis=1)
 
     def trials_for_noise(self, k: int) -> int:
-        """Return how many graded trials of a problem show how its value varies with sampling."""
+        """Return the fewest graded trials that show a value's sampling noise."""
         raise InvalidInput(_NO_NOISE)
 
     def pseudo_values(self, ordered: Floats, k: int) -> Floats:
@@ -266,7 +266,7 @@ class MeanScore(ProblemValue):
         return max(2, k)
 
     def pseudo_values(self, ordered: Floats, k: int) -> Floats:
-        """Return the scores themselves, the variance of whose mean is s^2 / n."""
+        """Return the scores: the variance of their mean is s^2 / n."""
         return ordered
 
     def as_scores(self, outcomes: Outcomes, k: int, over: str) -> Outcomes | None:
@@ -274,7 +274,7 @@ class MeanScore(ProblemValue):
 
 
 class Spent(MeanScore):
-    """The mean of what the trials took."""
+    """Mean cost, tokens or seconds of the trials."""
 
     is_spent = True
 
@@ -354,7 +354,7 @@ def values_of(part: ProblemValue, outcomes: Outcomes, k: int) -> Values:
 
 
 def _require_spent(part: ProblemValue, outcomes: Outcomes) -> None:
-    """Refuse to average scores as if they were what the trials took."""
+    """Refuse scores where costs, tokens or seconds are needed."""
     if part.is_spent and outcomes.scale not in (SPENT, SPENT.upright):
         raise InvalidInput("this metric is of what trials took, which is not known here.")
 

@@ -112,7 +112,7 @@ def curve(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Curve:
 
 
 def curve_name(metric: str) -> MetricName:
-    """Parse the name of a curve, whose star may be left out.
+    """Parse a curve's name; the star is optional.
 
     >>> curve_name("g-pass@:0.75").at("*")
     'g-pass@*:0.75'

@@ -187,7 +187,7 @@ def needs_answers(names: Iterable[str]) -> bool:
 
 
 def measured_on(outcomes: Outcomes, name: str) -> Outcomes:
-    """Return the outcomes that a metric is measured on: the scores, or what the trials took."""
+    """Return the outcomes a metric is measured on: scores, or cost, tokens, seconds."""
     key = parse_name(name).key
     if key == PER_SOLVED:
         raise InvalidInput(
@@ -198,7 +198,7 @@ def measured_on(outcomes: Outcomes, name: str) -> Outcomes:
 
 
 def _of_all_trials(name: MetricName, most_trials: int) -> MetricName:
-    """Return the vote of all trials where that is what a name means: majority is vote@n."""
+    """Return the vote of all trials if a name means that: majority is vote@n."""
     if name.key != _ALL_TRIALS:
         return name
     if name.parameter is not None:

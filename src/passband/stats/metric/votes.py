@@ -38,7 +38,7 @@ _TOGETHER = 256  # products at a time, which fit into the cache
 
 
 def winning_curves(own: Ints, others: Ints, silent: Ints) -> Floats:
-    """Return how often an answer wins among k = 0, 1, ..., n trials, a row for each case.
+    """Return an answer's winning probability among k = 0..n trials, a row per case.
 
     It has `own` trials, the other answers `others` in falling order, filled up with zeros, and
     `silent` trials do not vote. Beyond n, entries are 0.

@@ -27,7 +27,7 @@ _RATES = (np.arange(400) + 0.5) / 400
 
 
 def sizes_from(other: Outcomes, metric: str, total: int) -> Ints:
-    """Return how often to ask each problem, `total` times in all, from another model's results.
+    """Return the trials per problem, `total` in all, from another model's results.
 
     No problem is asked less often than k times, nor more than eight times the average.
 

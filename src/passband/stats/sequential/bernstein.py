@@ -84,7 +84,7 @@ class Rounds:
         scores: ArrayLike | Sequence[Sequence[float | None]],
         problems: Sequence[str] | None = None,
     ) -> Rounds:
-        """Take a matrix whose rows are problems; every row has one entry per round."""
+        """Make rounds from a matrix: a row per problem, an entry per round."""
         try:
             values = np.array(scores, dtype=np.float64)
         except (TypeError, ValueError):
@@ -159,7 +159,7 @@ def bernstein_interval(rounds: Rounds, half_width: float, level: float = 0.95) -
 def bernstein_difference(
     a: Rounds, b: Rounds, half_width: float, level: float = 0.95
 ) -> BernsteinEnds:
-    """Return the interval of the mean of b minus that of a, on the same problems and rounds."""
+    """Return the interval of mean(b) - mean(a) on the same problems and rounds."""
     if a.scores.shape != b.scores.shape:
         raise InvalidInput(
             f"a and b must have the same problems and rounds; got {a.scores.shape} and "
@@ -195,7 +195,7 @@ class BernsteinSequence:
         self._upper.add(np.nan_to_num(scores, nan=1.0))
 
     def add_pair(self, a: Floats, b: Floats) -> None:
-        """Take one round of both models; the sequence is then that of b minus a.
+        """Add one round of both models; the sequence is then for b - a.
 
         With 1 - X for the scores of a, its mean is half of 1 + b - a.
         """
@@ -253,13 +253,13 @@ class _Track:
         return self._weighted / self._bets if self._rounds else 0.5
 
     def reach(self, log: float) -> float:
-        """Return how far the end is from the centre."""
+        """Return the distance of the end from the centre."""
         if not self._rounds:
             return math.inf
         return (log + self._paid) / (self._count / self._per_unit * self._bets)
 
     def rounds_left(self, log: float, reach: float) -> float:
-        """Return what is lacking to this reach, over what a round brings at the present bet."""
+        """Return the rounds left to this reach at the present bet."""
         units, variance = self._count / self._per_unit, self._per_unit * self._variance()
         bet = best_bet(self._target, variance)
         lacking = log + self._paid - units * self._bets * reach

@@ -75,7 +75,7 @@ def looks_from(there: int, rounds: int, first: int = 2) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class LookPlan:
-    """When to look and what is tolerated, laid down before the first look."""
+    """Schedule and tolerance of looks, fixed before the first."""
 
     looks: tuple[int, ...]  #: rounds, that is trials of every problem by each model
     tolerance: float  #: a loss up to this is no regression to act on
@@ -189,7 +189,7 @@ def plan_looks(
 
 
 def likely_rounds(plan: LookPlan, noise: float, difference: float) -> tuple[float, float]:
-    """Return how many rounds a plan takes on average, and how often it ends undecided.
+    """Return a plan's mean number of rounds and its probability of no decision.
 
     `noise` is the standard error of the difference after one round; that after r rounds is taken
     as noise / sqrt(r), and the estimate as normal. 20,000 simulated plans.
@@ -282,7 +282,7 @@ def _verdict(low: float | None, high: float | None, tolerance: float) -> Verdict
 
 
 def _require_rounds(side: str, outcomes: Outcomes, rounds: int, number: int) -> None:
-    """Refuse outcomes that are not those of the look's rounds."""
+    """Refuse outcomes that do not match the look's rounds."""
     asked = outcomes.trials + sum(outcomes.unscored.values())
     wrong = np.flatnonzero(asked != rounds)
     if len(wrong):

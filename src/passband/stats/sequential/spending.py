@@ -35,7 +35,7 @@ _LEAST_POINTS = 801
 
 
 def spent(spending: Spending, fraction: float, alpha: float) -> float:
-    """Return how much of a two-sided alpha may be spent by a fraction of the information.
+    """Return the two-sided alpha that may be spent by a fraction of the information.
 
     "power" is alpha t^1.5; "obrien-fleming" spends almost nothing early, "pocock" much.
 
@@ -131,7 +131,7 @@ class _Density:
         return high
 
     def advance(self, time: float, boundary: float) -> None:
-        """Go to this look, dropping what has crossed."""
+        """Advance to this look, dropping paths that crossed."""
         step, reach = math.sqrt(time - self._time), boundary * math.sqrt(time)
         # At least eight points within one standard deviation of a step.
         half = max(_LEAST_POINTS // 2, math.ceil(8.0 * reach / step))

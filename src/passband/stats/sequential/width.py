@@ -140,7 +140,7 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True)
 class Stop:
-    """Where a rule stands: the last look, why it stopped there, and what is missing."""
+    """State of a width rule: last look, reason to stop, rounds missing."""
 
     rule: WidthRule
     look: Look
@@ -236,7 +236,7 @@ def reason_to_stop(rule: WidthRule, look: Look, rounds: Rounds) -> Reason | None
 
 
 def replay(rule: WidthRule, rounds: Rounds) -> Stop | None:
-    """Return where the rule stands after these rounds; None before the first.
+    """Return the rule's state after these rounds; None before the first.
 
     It looks at the rounds in their order, as the run did, and so ends where the run ended.
     """

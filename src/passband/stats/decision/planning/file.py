@@ -133,7 +133,7 @@ class Plan:
             raise InvalidInput(f"{path}: the plan cannot be read; {error}.") from None
 
     def check(self, outcomes: Outcomes) -> str:
-        """Format what was planned and what was done, in scored trials.
+        """Compare plan and run, in scored trials.
 
         >>> from passband import plan_difference
         >>> plan = plan_difference(0.1, between=0.1, trials=8)

@@ -172,7 +172,7 @@ def plan_difference(
     metric: str | None = None,
     policy: Policy = "drop",
 ) -> Plan:
-    """Return how many shared problems it takes to detect a difference of `delta`.
+    """Return the number of shared problems needed to detect a difference of `delta`.
 
     `between` is the variance, across problems, of the difference of the two models' values at
     unlimited trials; `within_a` and `within_b` are the variances of one trial's score around its

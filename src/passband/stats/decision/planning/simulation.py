@@ -162,7 +162,7 @@ class SimulatedWidths:
         return (high - low) / 2.0
 
     def variances(self, trials: int) -> tuple[Floats, Floats]:
-        """Return the variance between problems and that of sampling, of each draw."""
+        """Return the variances between problems and of sampling, per draw."""
         return self.laws.between(self.metric), self.laws.within(self.metric, trials)
 
     def at(self, problems: int | None, trials: int) -> Floats:

@@ -52,7 +52,7 @@ class Assumed:
     correlation: float = 0.0  #: between the values of two models
 
     def possible(self, between: Floats, within: Floats) -> Floats:
-        """Return the variances of a difference, given those of one model that are possible."""
+        """Return the possible variances of a difference, given those of one model."""
         return 2.0 * (1.0 - self.correlation) * between + 2.0 * within
 
 
@@ -83,7 +83,7 @@ def refuse_votes(metric: Metric) -> None:
 def pair_of_pilot(
     pilot: Outcomes, metric: str, policy: Policy, correlation: float | None
 ) -> Assumed:
-    """Return the variances of a difference to a model like that of the pilot."""
+    """Return the variances of a difference between two models like the pilot's."""
     shared = as_correlation(CORRELATION if correlation is None else correlation)
     one = from_pilot(pilot, metric, policy)
     require_claims("the pilot allows no plan", pilot.counted(policy), "problems", one.fewest)
@@ -150,7 +150,7 @@ class MomentWidths:
         return (*self.assumed.notes, PLAN_BY_MOMENTS)
 
     def variances(self, trials: int) -> tuple[Floats, Floats]:
-        """Return the variance between problems and that of sampling, of each draw."""
+        """Return the variances between problems and of sampling, per draw."""
         return self.factors * self.assumed.between, self.factors * sum(self.assumed.noise(trials))
 
     def at(self, problems: int | None, trials: int) -> Floats:
@@ -184,7 +184,7 @@ def moment_widths(
 
 
 def _factors(units: Floats, over: Over, share: float, rng: np.random.Generator) -> Floats:
-    """Draw how far the variance of the population could be from that of the pilot."""
+    """Draw possible ratios of the population's variance to the pilot's."""
     count = len(units)
     if over == "trials" or count < 2:
         freedom = max(share * count, 1.0)

@@ -245,7 +245,7 @@ def _options(reached: _Reached, widths: Widths, half_width: float) -> tuple[Desi
 
 
 def _fewest_problems(widths: Widths, half_width: float) -> int:
-    """Return how many problems bound the value closely enough even if no trial succeeds.
+    """Return the problems that bound the value closely enough if no trial succeeds.
 
     A rate of 1 - tail**(1/M) leaves M problems without a success with probability `tail`.
     """
@@ -258,7 +258,7 @@ def _fewest_problems(widths: Widths, half_width: float) -> int:
 def _with_trials(
     reached: _Reached, problems: int | None, widths: Widths, half_width: float
 ) -> Design:
-    """Return the fewest trials of a fixed number of problems; by default those of the pilot."""
+    """Return the fewest trials for a fixed number of problems, by default the pilot's."""
     count = widths.n_problems if problems is None else problems
     width_at = partial(reached, problems)
     result = least(width_at, half_width, 8.0, widths.fewest, max(MOST_TRIALS, widths.fewest))

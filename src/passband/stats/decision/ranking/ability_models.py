@@ -46,7 +46,7 @@ class BradleyTerry:
 
     @property
     def overlap(self) -> float:
-        """Comparisons of m models, of which m - 1 are independent, less those that are ties."""
+        """Factor by which ties and m models overcount comparisons; m - 1 are independent."""
         return float(self.values.shape[1]) / 2.0 * self._decided
 
     @cached_property
@@ -81,7 +81,7 @@ class BradleyTerry:
         return won
 
     def thinned(self) -> None:
-        """Return that no start is needed, as only the wins of each pair count."""
+        """Return None: no start is needed, as only the wins of each pair count."""
 
     def won(self) -> Bools:
         return self.wins > 0.0
@@ -105,7 +105,7 @@ class BradleyTerry:
         return np.concatenate(parts)
 
 
-_BLOCK_conditional_logit = 1 << 18  # entries of a table of problems, angles and models
+_CELLS = 1 << 18  # entries of a table of problems, angles and models
 _FEW = 1_000  # kinds of problems that make a good start
 _TILTS = 12  # halvings: a tilt only keeps numbers in scale
 
@@ -163,27 +163,25 @@ class ConditionalLogit:
 
 
 def _tells(trials: Ints, totals: Ints) -> Bools:
-    """Return which rows tell models apart: two or more asked, and not all trials alike."""
+    """Return the informative rows: two or more models asked, trials not all alike."""
     several: Bools = (trials > 0).sum(axis=1) > 1
     return np.asarray(several & (totals > 0) & (totals < trials.sum(axis=1)))
 
 
 def _blocks(trials: Ints, totals: Ints) -> Iterator[Ints]:
-    """Return rows that tell models apart, those with similar numbers of trials together."""
+    """Return informative rows in blocks of similar numbers of trials."""
     (rows,) = np.nonzero(_tells(trials, totals))
     whole = trials.sum(axis=1)
     rows = rows[np.argsort(whole[rows], kind="stable")]
     start = 0
     while start < len(rows):
-        size = max(
-            1, _BLOCK_conditional_logit // (trials.shape[1] * _angles(int(whole[rows[start]])))
-        )
+        size = max(1, _CELLS // (trials.shape[1] * _angles(int(whole[rows[start]]))))
         yield rows[start : start + size]
         start += size
 
 
 def _angles(trials: int) -> int:
-    """Return how many angles a sum over that many trials needs, those of one sign only."""
+    """Return the number of Fourier angles for that many trials, one sign only."""
     most = min(trials + 1.0, 4.0 * trials**0.5 + 12.0)  # eight standard deviations at the least
     return int(most / 2.0) + 1
 

@@ -136,7 +136,7 @@ def allow_claims(models: Mapping[str, Outcomes], k: int, over: Over) -> bool:
 
 
 def notes_on_data(models: Mapping[str, Outcomes], k: int, over: Over) -> tuple[Note, ...]:
-    """Return what is known about the data of each model."""
+    """Return the data notes of each model."""
     return tuple(
         of_side(name, note)
         for name, outcomes in models.items()

@@ -123,7 +123,7 @@ class SideTable:
         return IntervalRequest(self._side, self._metric, means, value, self._over, 0.5, None)
 
     def _distances(self, z: float) -> tuple[float, float] | None:
-        """Return how far the ends are from the value at a deviation z."""
+        """Return the distances of both ends from the value at a deviation z."""
         request = replace(self._request, level=max(level_of(z), _LEAST_LEVEL))
         interval = interval_for("auto", request)
         if interval.low is None or interval.high is None:

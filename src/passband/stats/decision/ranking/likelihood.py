@@ -32,7 +32,7 @@ class Likelihood(Protocol):
 
     @property
     def overlap(self) -> float:
-        """How many times the information counts what is independent only once."""
+        """Number of times the information counts each independent observation."""
         ...
 
     def won(self) -> Bools:
@@ -86,7 +86,7 @@ class Fit:
         return group
 
     def reference(self) -> Bools:
-        """Return the models around whose mean abilities are: that group, or all if it is one."""
+        """Return the models that define ability 0: the largest group, or all if it is alone."""
         group = self.largest_group()
         return group if group.sum() > 1 else np.ones(len(group), dtype=bool)
 
@@ -175,7 +175,7 @@ def _penalised(likelihood: Likelihood, abilities: Floats, weight: float) -> Term
 
 
 def _inverse(information: Floats) -> Floats:
-    """Invert in the space of differences: that of abilities which add up to 0."""
+    """Invert on the subspace of abilities that add up to 0."""
     models = len(information)
     scale = max(float(np.trace(information)) / models, 1e-300)
     inverse: Floats = np.asarray(np.linalg.inv(information + scale / models), dtype=np.float64)

@@ -245,7 +245,7 @@ class _Table:
         )
 
     def abilities(self, pairs: tuple[Pair, ...]) -> tuple[Ability, ...]:
-        """Return the models, best first, around the mean of those that the data bound."""
+        """Return abilities, best first, around the mean of the models the data bound."""
         count = len(self._answers.models)
         best: list[float] | list[None] = [None] * count
         if self._is_known:

@@ -163,7 +163,7 @@ class _Lattice:
         return floor, np.zeros(len(place)) if self.own else place - floor
 
     def blur(self, pool: Pool) -> float:
-        """Return how much variance the split of values over two points adds to a draw."""
+        """Return the variance added by splitting values over two grid points."""
         _, beyond = self.places(pool)
         return self.step**2 * float(pool.shares @ (beyond * (1.0 - beyond)))
 
@@ -204,7 +204,7 @@ def _common_denominator(offsets: Floats, most: int) -> int | None:
 
 
 def _quick_length(least: float) -> int:
-    """Return the next length whose transform is fast: 2, 3 or 5 times a power of two.
+    """Return the next length with a fast transform: 2, 3 or 5 times a power of two.
 
     >>> _quick_length(9.5), _quick_length(33.0), _quick_length(2.0)
     (10, 40, 2)
@@ -248,7 +248,6 @@ def _histogram(pool: Pool, lattice: _Lattice) -> Floats:
     return np.bincount(points, shares, lattice.cells).astype(np.float64)
 
 
-_WINDOW_smooth = 20.0  # standard errors
 _FREQUENCIES = 31
 _POINTS = 1 << 14
 
@@ -286,9 +285,9 @@ def distribution_of_groups(groups: Iterable[TrialGroup], divisor: int) -> MeanDi
     sd = sum(group.variance for group in groups) ** 0.5
     if sd == 0.0:
         return MeanDistribution(np.array([total / divisor]), np.ones(1), total / divisor, 0.0)
-    frequencies = 2.0 * np.pi * np.arange(_FREQUENCIES) / (_WINDOW_smooth * sd)
+    frequencies = 2.0 * np.pi * np.arange(_FREQUENCIES) / (_WINDOW * sd)
     spectrum = np.zeros(_POINTS // 2 + 1, dtype=np.complex128)
     spectrum[:_FREQUENCIES] = np.exp(sum(group.log_spectrum(frequencies) for group in groups))
     masses = np.fft.fftshift(np.maximum(np.fft.irfft(np.conj(spectrum), _POINTS), 0.0))
-    sums = total + (np.arange(_POINTS) - _POINTS // 2) * (_WINDOW_smooth * sd / _POINTS)
+    sums = total + (np.arange(_POINTS) - _POINTS // 2) * (_WINDOW * sd / _POINTS)
     return MeanDistribution(sums / divisor, masses / masses.sum(), total / divisor, sd / divisor)

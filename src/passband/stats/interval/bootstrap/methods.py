@@ -227,7 +227,7 @@ def student_t(request: IntervalRequest) -> Interval:
 
 
 def _distribution_of(request: IntervalRequest, units: Units) -> tuple[Distribution, int | None]:
-    """Return how the estimate varies over resamples of units, and the seed if it is drawn."""
+    """Return the distribution over resampled units, and the seed if drawn."""
     if units.is_mean:
         return distribution_of_mean([units.pool()], units.draws), None
     if request.outcomes.is_clustered and units.is_enumerable:
@@ -246,7 +246,7 @@ class _Enumerated(MeanDistribution):
 
 
 def _enumerated(values: Floats, masses: Floats) -> Distribution:
-    """Return the distribution of estimates, those that only rounding tells apart being one."""
+    """Return the distribution of estimates; values equal up to rounding are merged."""
     rounded = np.round(values, ROUNDING_DIGITS)
     _, first, kind = np.unique(rounded, return_index=True, return_inverse=True)
     mean = float(masses @ values)
@@ -256,7 +256,7 @@ def _enumerated(values: Floats, masses: Floats) -> Distribution:
 
 
 def _distribution_over_trials(request: IntervalRequest) -> tuple[Distribution, int | None]:
-    """Return how the estimate varies over redrawn trials, and the seed if it is drawn."""
+    """Return the distribution over redrawn trials, and the seed if drawn."""
     if not request.outcomes.is_binary:
         seed = _graded_seed(request)
         rng = generator(seed)

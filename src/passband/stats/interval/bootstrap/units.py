@@ -83,7 +83,7 @@ class Units:
 
     @property
     def is_enumerable(self) -> bool:
-        """Whether the resamples that differ are few enough to go through all of them."""
+        """Whether distinct resamples are few enough to enumerate."""
         kinds = len(self.rows)
         return self.draws <= _MOST_RESAMPLES and (
             comb(self.draws + kinds - 1, kinds - 1) <= _MOST_RESAMPLES

@@ -74,7 +74,7 @@ def draw_counts(
 
 
 def _successes(places: Ints, chances: Floats, rng: np.random.Generator) -> Floats:
-    """Return how many problems have each count of successes, per data set."""
+    """Count problems by successes, per data set."""
     total = np.zeros((len(places), chances.shape[1]))
     for column, chance in zip(places.T, chances, strict=True):
         (rows,) = column.nonzero()
@@ -89,7 +89,7 @@ def _shares(weights: Floats) -> Floats:
 
 
 def latent_values(metric: Metric, grid: CountGrid) -> Floats:
-    """Return what each part of a metric is worth at each probability and n: (parts, ns, points).
+    """Return a metric's parts at each n and probability: (parts, ns, points).
 
     After endless trials; where a prior is part of the value, with the trials there are.
     """
@@ -117,7 +117,7 @@ def _truth(drawn: DrawnCounts, request: IntervalRequest) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class CountSets(Simulation):
-    """Data sets whose default intervals are made all at once."""
+    """Make the default intervals of all data sets at once."""
 
     drawn: DrawnCounts
     request: IntervalRequest  # of the design; its successes are not read
@@ -140,7 +140,7 @@ class CountSets(Simulation):
 
 
 def blend_sets(drawn: DrawnCounts, request: IntervalRequest) -> SingleSets:
-    """Return data sets for a metric whose linear part differs from set to set."""
+    """Return data sets for a metric whose linearisation differs by set."""
     successes = drawn.mixture.grid.successes
     requests = [
         request_of(request, np.repeat(successes, counts.astype(np.int64)))
@@ -151,7 +151,7 @@ def blend_sets(drawn: DrawnCounts, request: IntervalRequest) -> SingleSets:
 
 @dataclass(frozen=True, eq=False)
 class ClusterSets(Simulation):
-    """Data sets whose fits are made all at once, and whose intervals one by one."""
+    """Fit all data sets at once; make their intervals one by one."""
 
     law: str
     truth: Floats
@@ -201,7 +201,7 @@ def cluster_sets(request: IntervalRequest, sets: int, rng: np.random.Generator) 
 
 
 def _histograms(grid: CountGrid, places: Ints) -> Floats:
-    """Return how many problems have each pair of the grid, per data set."""
+    """Count problems by grid pair, per data set."""
     sets, width = len(places), len(grid.trials)
     flat = places + width * np.arange(sets)[:, None]
     counts = np.bincount(flat.ravel(), minlength=sets * width)

@@ -25,7 +25,7 @@ _LOW_ERRORS, _GATE_ERRORS = 2.3, 1.5  # Monte-Carlo standard errors that a short
 
 @dataclass(frozen=True)
 class LawCoverage:
-    """The share of the data sets of one law whose interval contains the truth."""
+    """Coverage of the interval over data sets of one law."""
 
     law: str
     coverage: float
@@ -89,7 +89,7 @@ class Certificate:
         )
 
     def __str__(self) -> str:
-        """Return the coverage to expect, and what the simulation cannot see.
+        """Format the expected coverage and the simulation's limits.
 
         >>> laws = (LawCoverage("sharp", 0.9, 500), LawCoverage("close", 0.92, 500))
         >>> print(Certificate(0.95, 0.91, 0.9, 0.92, 0.009, 1000, laws, 7, "rare scores"))

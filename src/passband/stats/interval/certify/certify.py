@@ -119,7 +119,7 @@ _TOO_MANY = "{} problems are too many to simulate one by one"
 
 
 def _affordable(sets: int, values: int) -> int:
-    """Return how many data sets of so many values to draw; 0 if not even a few."""
+    """Return the affordable number of data sets of that size; 0 if not even a few."""
     number = min(sets, max(_MOST_VALUES // values, _LEAST_SETS))
     return number if number * values <= 2 * _MOST_VALUES else 0
 

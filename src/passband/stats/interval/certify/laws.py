@@ -168,7 +168,7 @@ def pooled_residuals(groups: list[Floats]) -> Floats:
 
 
 _RHOS = np.linspace(0.0, 0.99, 15)
-_NODES_copula = 31
+_HERMITE_NODES = 31
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +208,7 @@ def _edges(weights: Floats) -> Floats:
 
 
 def _covariance(values: Floats, weights: Floats, rho: float) -> float:
-    """Return the variance of the expected value given what the cluster shares."""
+    """Return the variance of the expected value given the cluster's shared part."""
     from scipy.special import ndtr
 
     nodes, node_weights = _hermite()
@@ -221,7 +221,7 @@ def _covariance(values: Floats, weights: Floats, rho: float) -> float:
 
 @lru_cache(maxsize=1)
 def _hermite() -> tuple[Floats, Floats]:
-    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES_copula)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_HERMITE_NODES)
     return nodes, weights / weights.sum()
 
 

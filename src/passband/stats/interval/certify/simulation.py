@@ -53,7 +53,7 @@ class Simulation(ABC):
         return covered
 
     def coverage(self, level: float) -> float:
-        """Return the share of the data sets whose interval contains the truth."""
+        """Return the share of data sets whose interval contains the truth."""
         return float(self.covered(level).mean())
 
 
@@ -81,7 +81,7 @@ def request_of(request: IntervalRequest, successes: Ints) -> IntervalRequest:
 
 
 def with_edges(ends: SimulatedEnds, mixture: Mixture, request: IntervalRequest) -> SimulatedEnds:
-    """Return the ends with those of data sets in which all trials are alike put right.
+    """Return the ends, replacing those of data sets with all trials alike.
 
     They have a rule of their own, and there are but two of them: no success, and no failure.
     """
@@ -135,7 +135,7 @@ class Design:
         return sum(self.ns) + len(self.ns)
 
     def affordable(self, sets: int) -> int:
-        """Return how many of so many data sets to simulate, fewer where there are many pairs."""
+        """Return the number of data sets to simulate, fewer for many pairs."""
         return max(min(sets, sets * _PAIRS // self.n_pairs), min(sets, 100))
 
     def nearest(self, trials: Ints) -> Ints:

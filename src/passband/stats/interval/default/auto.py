@@ -287,7 +287,7 @@ def _reachable(request: IntervalRequest) -> tuple[float, float]:
 def _hull_over_trials(
     request: IntervalRequest, problems: int, trials: float, end: float
 ) -> list[float]:
-    """Return how far the value could be off if R of the problems shared a hidden success rate.
+    """Return the possible shift of the value if R problems shared a hidden success rate.
 
     With R problems of n trials each, a rate of 1 - tail**(1/(nR)) is the largest that leaves all
     trials alike with probability `tail`. The worst R counts.
@@ -300,7 +300,7 @@ def _hull_over_trials(
 
 
 def _blend_at_zero(request: IntervalRequest) -> Interval:
-    """Return the interval of a product one of whose factors is zero: from the factors' own ends."""
+    """Return the interval of a product with a zero factor, from the factors' own ends."""
     factors = [auto(request.of_part(index)) for index in range(len(request.metric.parts))]
     notes = dict.fromkeys(note for factor in factors for note in factor.notes)
     if any(factor.high is None for factor in factors):

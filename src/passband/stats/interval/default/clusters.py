@@ -65,7 +65,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ClusterSpread:
-    """The variance of a mean over clustered problems, and how well it is known."""
+    """Variance of a mean over clustered problems, with its degrees of freedom."""
 
     clusters: int
     effective: float  #: Kish's number of clusters
@@ -102,7 +102,7 @@ def cluster_spread(values: Floats, codes: Ints) -> ClusterSpread:
 
 
 def kish_number(sizes: Floats) -> float:
-    """Return how many equal clusters are worth as much as clusters of these sizes.
+    """Return the equivalent number of equal clusters (Kish).
 
     >>> kish_number(np.array([5.0, 5.0])), round(kish_number(np.array([50.0] + [3.0] * 19)), 1)
     (2.0, 4.3)
@@ -158,7 +158,7 @@ _FEWEST = 4  # clusters; through fewer points nearly any line fits
 
 @dataclass(frozen=True)
 class SizeEffect:
-    """How the mean of a cluster goes along with its size."""
+    """Relation of cluster means to cluster sizes."""
 
     correlation: float  #: of the clusters' means with the logarithm of their sizes, by precision
     p_value: float  #: the chance of as much if there were nothing between them
@@ -206,7 +206,7 @@ def clusters_of(outcomes: Outcomes, k: int) -> Ints:
 
 
 def size_effect(values: Floats, codes: Ints) -> SizeEffect | None:
-    """Return how clusters' means go along with their sizes; None where nothing can show it.
+    """Relate cluster means to sizes; None if the data cannot show it.
 
     The clusters count by the precision of their means, so that the scatter of small ones is not
     taken for an effect. The p-value is that of Student's t for a correlation.
@@ -245,7 +245,7 @@ _EXTRA = 2.0  # clusters added in the image of the fitted problems, so that the 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a fit says of one further problem: moments of its value, and the noise of the mean."""
+    """Predicted moments of one further problem's value, and the noise of the mean."""
 
     centre: float  # the mean of the observed problems and of a few further ones
     second: float  # moments of a further problem around the centre
@@ -310,7 +310,7 @@ def _by_number(spread: ClusterSpread, expected: Expected, mean: Floats, z: float
 
 
 def _share(variance: float, centre: float) -> float:
-    """Return a variance as a share of that of a coin with this mean."""
+    """Return a variance relative to a coin with this mean."""
     return min(1.0, variance / max(centre * (1.0 - centre), _LEAST))
 
 
@@ -332,7 +332,7 @@ def over_clusters(
 
 
 def expected_of(mixture: Mixture, values: Floats) -> Expected:
-    """Return what the fit says of one further problem, values being scaled to [0, 1]."""
+    """Return the fit's prediction for one further problem, values scaled to [0, 1]."""
     problems = float(mixture.counts.sum())
     distribution = (mixture.counts + 2.0 * mixture.predictive) / (problems + 2.0)
     centre = float(distribution @ values)
@@ -359,7 +359,7 @@ _ENOUGH: dict[Over, tuple[float, float]] = {  # carriers, and their share of all
 
 
 def carriers(values: Floats, weights: Floats, problems: float) -> float:
-    """Return how many of the problems carry the spread; `weights` are shares of the values.
+    """Return the effective number of problems behind the spread; `weights` scale values.
 
     >>> round(carriers(np.array([0.0, 1.0]), np.array([0.5, 0.5]), 30))
     30

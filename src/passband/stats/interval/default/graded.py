@@ -122,7 +122,7 @@ def _noise_of_coins(sample: GradedSample, shared: SharedCounts) -> float:
 
 
 def _missed(sample: GradedSample, level: float) -> Ends:
-    """Return what problems whose trials are all alike leave possible.
+    """Return the shift that problems with identical trials leave possible.
 
     R of the problems may hide a rate of 1 - tail^(1/(nR)) of trials at an end of the scale, and
     show none in n trials each with a probability of `tail`. The worst R counts.

@@ -88,7 +88,7 @@ def _direct(values: Floats, level: float) -> Ends:
 
 
 def _missed(sample: GradedSample, level: float) -> Ends:
-    """Return what values that are all the same leave possible.
+    """Return the shift that identical values leave possible.
 
     A share of 1 - tail^(1/M) of the problems may be of another kind, at either end of the scale,
     and be missed by M problems with a probability of `tail`.
@@ -103,7 +103,7 @@ def missed_share(level: float, units: float) -> float:
 
 
 def _narrower(values: Floats, shared: SharedCounts) -> float:
-    """Return the variance of values as a share of that of problems shared out among counts.
+    """Return the variance of values relative to problems split among counts.
 
     One further problem, as the fit expects it, is counted on both sides: a single value between
     the counts, among many at 0, is no evidence that all of them lie between.

@@ -94,7 +94,7 @@ class TrialNoise:
 
 
 def trials_for_noise(metric: Metric) -> int:
-    """Return how many trials of a problem show how its value varies with sampling."""
+    """Return the fewest trials that show the sampling noise of a problem's value."""
     return max(part.trials_for_noise(metric.k) for part in metric.parts)
 
 
@@ -172,7 +172,7 @@ def _joined_trials(ns: Sequence[int]) -> tuple[int, ...]:
 
 
 def _shares(values: Floats, sums: Floats, at_counts: Floats) -> Floats:
-    """Return how many problems fall to each count of successes, by linear interpolation.
+    """Split problems among counts of successes, by linear interpolation.
 
     Several counts may have the largest value, such as all but 0 for the best of n. Which of them a
     problem falls to is decided by the sum of its scores.
@@ -267,7 +267,7 @@ class GradedSample:
 
     @cached_property
     def carriers(self) -> float:
-        """How many problems carry the spread of the values."""
+        """Effective number of problems behind the spread of values."""
         return carriers(self.values, np.full(self.problems, 1.0 / self.problems), self.problems)
 
     @cached_property
@@ -282,7 +282,7 @@ class GradedSample:
 
     @property
     def units(self) -> float:
-        """The number of problems, or what the clusters are worth."""
+        """Number of problems, or the effective number of clusters."""
         if self.codes is None:
             return float(self.problems)
         return kish_number(np.bincount(self.codes).astype(np.float64))
@@ -316,7 +316,7 @@ class GradedSample:
 
     @cached_property
     def closeness(self) -> float:
-        """How close all scores are to 0 and 1: 1 if none lies between, soon 0 otherwise."""
+        """Closeness of all scores to 0 and 1: 1 if none lies between, soon 0 otherwise."""
         return float(self.request.outcomes.required_graded().coin_share ** _SHARPNESS)
 
     @cached_property

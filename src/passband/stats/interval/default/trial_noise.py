@@ -46,7 +46,7 @@ class FewLevels:
 
 
 def principal_laws(points: Floats, weights: Floats, n: int) -> tuple[FewLevels, ...]:
-    """Return the laws with the first n moments of a law on points, whose axis is the last.
+    """Return the laws that match the first n moments of a law; points are the last axis.
 
     >>> (law,) = principal_laws(np.linspace(0.0, 1.0, 9), np.full(9, 1 / 9), 3)
     >>> law.points.round(3).tolist(), law.weights.round(3).tolist()

@@ -168,7 +168,7 @@ class AnswerModel:
         )
 
     def tables(self, count: int, longest: int, rng: np.random.Generator) -> Floats:
-        """Draw the trials of each problem anew, some number of times, and count their votes."""
+        """Resample each problem's trials and count the votes."""
         row_of = np.repeat(np.arange(len(self.trials) * count), np.repeat(self.trials, count))
         place = self._drawn(row_of // count, rng)
         answer = self.answer[place]
@@ -204,7 +204,7 @@ def _best_right(votes: Votes) -> Ints:
 
 _ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value
 _HIDDEN = 6  # numbers of problems that could share a hidden answer
-_COUNTED_votes = 200  # problems that a hidden answer is tried on
+_TRIED = 200  # problems that a hidden answer is tried on
 
 
 def vote_over_trials(request: IntervalRequest, reach: float | None = None) -> Interval:
@@ -260,7 +260,7 @@ def _all_alike(outcomes: Outcomes) -> bool:
 
 
 def _hidden_ends(request: IntervalRequest) -> tuple[float, float]:
-    """Return how far the value could be off if R problems had an answer that was never seen.
+    """Return the possible shift of the value if R problems had an unseen answer.
 
     With n trials of each, a rate of 1 - tail**(1/(nR)) is the largest that leaves it unseen with
     probability `tail`. Where every trial is right it is one wrong answer, else the right one. The
@@ -270,12 +270,12 @@ def _hidden_ends(request: IntervalRequest) -> tuple[float, float]:
     enough = np.flatnonzero(outcomes.trials >= request.k)
     trials = float(outcomes.trials[enough].mean())
     right = not outcomes.required_successes().any()
-    model = AnswerModel.of(outcomes.required_votes().take(enough[:_COUNTED_votes]))
+    model = AnswerModel.of(outcomes.required_votes().take(enough[:_TRIED]))
     ends = [request.value]
     for sharing in np.unique(np.geomspace(1, len(enough), _HIDDEN).round()):
         rate = 1.0 - request.tail ** (1.0 / (trials * sharing))
         hidden = model.mixed_with(rate, right=right)
-        count = max(2, 4 * _COUNTED_votes // len(model.trials))
+        count = max(2, 4 * _TRIED // len(model.trials))
         tables = hidden.tables(count, outcomes.most_trials(), np.random.default_rng(0))
         shift = float(tables[:, :, request.k - 1].mean()) - request.value
         ends.append(request.value + sharing / len(enough) * shift)

@@ -176,7 +176,7 @@ _RATIOS = (1.02, 1.05, 1.1, 1.2, 1.4, 2.0, 4.0)
 
 
 def is_coarsened(histogram: Histogram) -> bool:
-    """Return whether the numbers of trials are too many to be told apart."""
+    """Return whether there are too many distinct numbers of trials."""
     return len(histogram.ns) > 1 and _pairs(histogram.ns) > _ENOUGH_PAIRS
 
 

@@ -133,7 +133,7 @@ def maximised(table: Floats, frequencies: Floats, weights: Floats, steps: int) -
 
 
 def _factors(table: Floats, frequencies: Floats, weights: Floats) -> Floats:
-    """Return what a step of expectation maximisation multiplies the weights by."""
+    """Return the factors on the weights in one step of expectation maximisation."""
     ratio = frequencies / np.maximum(weights @ table, LEAST)
     factors: Floats = ratio @ table.T
     return factors

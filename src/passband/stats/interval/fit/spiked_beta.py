@@ -134,7 +134,7 @@ Height = Callable[[_Box], Floats]
 
 
 def _zoomed(height: Height, depth: float, rounds: int) -> _Box:
-    """Return the rectangle that just holds what is within `depth` of the top."""
+    """Return the smallest rectangle with all points within `depth` of the maximum."""
     box = _Box()
     for _ in range(rounds):
         heights = height(box)

@@ -156,7 +156,7 @@ def _request(stratum: Outcomes, metric: Metric, over: Over, level: float) -> Int
 def _interval(
     value: float, requests: Sequence[IntervalRequest], shares: Shares
 ) -> tuple[Interval, tuple[Note, ...]]:
-    """Return the interval of the weighted mean; that of a single stratum is the stratum's own."""
+    """Return the interval of the weighted mean; a single stratum keeps its own."""
     names = dict(zip(shares.values, requests, strict=True))
     counting = {name: request for name, request in names.items() if shares.values[name] > 0}
     weights = np.array([shares.values[name] for name in counting])

@@ -96,7 +96,7 @@ class Design:
 
     @property
     def evidence(self) -> Evidence:
-        """What is known about the data; numbers of trials may differ from stratum to stratum."""
+        """Evidence on the data; strata may differ in trials."""
         scored = self.template.scored
         if self.by is None:
             return evidence_of(scored)

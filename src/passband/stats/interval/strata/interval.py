@@ -210,7 +210,7 @@ def _informative_notes(strata: Sequence[IntervalRequest], weights: Floats) -> tu
 
 
 def _informative(request: IntervalRequest) -> int:
-    """Return how many problems of a stratum differ from its commonest value."""
+    """Count the problems that differ from their stratum's commonest value."""
     values = request.metric.by_problem(request.outcomes)
     _, times = np.unique(np.round(values, ROUNDING_DIGITS), axis=0, return_counts=True)
     return len(values) - int(times.max())
@@ -281,7 +281,7 @@ def _pooled(strata: Sequence[IntervalRequest], value: float) -> IntervalRequest:
 
 
 def _hidden(value: float, pooled: IntervalRequest, weights: Floats, edge: float) -> Interval:
-    """Return how far the value could be off if some problems shared a hidden success rate.
+    """Return the possible shift of the value if some problems shared a hidden success rate.
 
     As for a single sample (`default.auto`), with the problems that weigh most hiding it.
     """

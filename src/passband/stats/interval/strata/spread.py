@@ -140,7 +140,6 @@ def _pooled(spread: Spread) -> Spread:
     )  # fmt: skip
 
 
-_LEAST_ends = 1e-13
 _SHRINK = 0.125  # keeps what is scaled by it clear of 0 and 1, where ends are cut
 
 
@@ -176,7 +175,7 @@ def _student(level: float, freedom: Floats) -> Floats:
 
 
 def edge_over_problems(weights: Floats, counts: Floats, tail: float) -> float:
-    """Return how far the weighted mean can be from the edge where no problem is off it.
+    """Return the possible distance of the weighted mean from an edge all problems are on.
 
     The largest sum of w x such that all problems of all strata are on the edge with probability
     `tail`, the probability of being off it being x in each: the product of (1 - x)^M. There
