@@ -24,7 +24,7 @@ from passband.trials.rows import TrialRow
 
 if TYPE_CHECKING:
     from passband.stats.sequential.bernstein import Rounds
-    from passband.stats.sequential.width import Look, Reason, WidthRule
+    from passband.stats.sequential.width import Reason, WidthLook, WidthRule
 
 __all__ = ["UntilSchedule", "make_rule", "start_rule", "until_schedule"]
 
@@ -186,7 +186,7 @@ class UntilSchedule:
             f"({most * problems} trials)"
         )
 
-    def _forecast(self, look: Look, rounds: Rounds) -> None:
+    def _forecast(self, look: WidthLook, rounds: Rounds) -> None:
         """Say about how many rounds it will take, once."""
         from passband.stats.sequential.width import FORECAST_AFTER, forecast
 

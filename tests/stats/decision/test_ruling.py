@@ -5,13 +5,13 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.stats.decision.gate import PValues, Verdict, rule
+from passband.stats.decision.gate import CheckVerdict, PValues, rule
 
 shares = st.floats(0.0, 1.0)
 families = st.lists(st.builds(PValues, shares, shares), min_size=1, max_size=6)
 
 
-def verdicts(family: list[PValues], **options: float) -> list[Verdict]:
+def verdicts(family: list[PValues], **options: float) -> list[CheckVerdict]:
     return [one.verdict for one in rule(family, **options)]
 
 

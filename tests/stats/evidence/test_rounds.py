@@ -5,10 +5,10 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from passband.stats.evidence.order import Rounds, rounds_of
+from passband.stats.evidence.order import RoundEffects, rounds_of
 
 
-def of_rows(rows: list[tuple[int, ...]]) -> Rounds:
+def of_rows(rows: list[tuple[int, ...]]) -> RoundEffects:
     n, c = np.array(list(map(len, rows))), np.array(list(map(sum, rows)))
     rates = c / n
     position = np.concatenate([np.arange(each) for each in n])

@@ -11,9 +11,9 @@ from scipy.special import stdtrit
 from irt_banks import bank, banks, scores, thetas
 from passband.errors import InvalidInput, NotEnoughData
 from passband.stats.irt.accuracy import bank_accuracy, stratum_accuracy
-from passband.stats.irt.evidence import Evidence
+from passband.stats.irt.evidence import ItemEvidence
 from passband.stats.irt.items import Items
-from passband.stats.irt.posterior import Grid, Posterior
+from passband.stats.irt.posterior import AbilityPosterior, Grid
 
 
 def test_all_items_count_as_expected() -> None:
@@ -23,7 +23,7 @@ def test_all_items_count_as_expected() -> None:
     prior = np.exp(-nodes * nodes / 2)
     prior /= prior.sum()
     means = items.expected(nodes).mean(axis=0)
-    found = bank_accuracy(Posterior(Grid.of(items)))
+    found = bank_accuracy(AbilityPosterior(Grid.of(items)))
     assert found.value == pytest.approx(prior @ means)
     assert found.se == pytest.approx(np.sqrt(prior @ (means - prior @ means) ** 2), rel=1e-6)
     assert found.low == pytest.approx(items.expected(np.array([-1.959964])).mean(), abs=1e-4)
@@ -33,8 +33,8 @@ def test_all_items_count_as_expected() -> None:
 def test_scores_move_the_ability_and_are_not_added_up() -> None:
     """With infinitely many trials of one item the accuracy is known, whatever was asked."""
     items = Items("2pl", a=[1.0, 2.0], b=[0.0, 1.0])
-    posterior = Posterior(Grid.of(items))
-    posterior.add(Evidence(0, 0.5, 10**6))
+    posterior = AbilityPosterior(Grid.of(items))
+    posterior.add(ItemEvidence(0, 0.5, 10**6))
     found = bank_accuracy(posterior)
     expected = (0.5 + 1 / (1 + np.exp(2))) / 2
     assert (found.value, found.low, found.high) == pytest.approx((expected,) * 3, abs=0.005)
@@ -44,8 +44,8 @@ def test_scores_move_the_ability_and_are_not_added_up() -> None:
 @given(banks, thetas, st.integers(0, 2**32 - 1), st.integers(0, 8))
 def test_values_lie_within_what_can_be(items: Items, theta: float, seed: int, some: int) -> None:
     got = scores(items, theta, np.random.default_rng(seed)).tolist()
-    posterior = Posterior(Grid.of(items))
-    posterior.extend([Evidence(i, score) for i, score in enumerate(got[:some])])
+    posterior = AbilityPosterior(Grid.of(items))
+    posterior.extend([ItemEvidence(i, score) for i, score in enumerate(got[:some])])
     found = bank_accuracy(posterior)
     assert 0 <= found.low <= found.value <= found.high <= 1
     json.dumps(found.as_json(), allow_nan=False)
@@ -53,8 +53,10 @@ def test_values_lie_within_what_can_be(items: Items, theta: float, seed: int, so
 
 def test_scores_against_the_model_are_noted() -> None:
     items = Items("2pl", a=[2.0] * 40, b=np.linspace(-3, 3, 40))
-    posterior = Posterior(Grid.of(items))
-    posterior.extend([Evidence(i, float(i >= 20)) for i in range(40)])  # fails only the easy ones
+    posterior = AbilityPosterior(Grid.of(items))
+    posterior.extend(
+        [ItemEvidence(i, float(i >= 20)) for i in range(40)]
+    )  # fails only the easy ones
     assert [note.code for note in bank_accuracy(posterior).notes] == ["model-accuracy", "misfit"]
 
 
@@ -66,9 +68,9 @@ def test_scores_from_the_model_are_seldom_noted(difficulty: float) -> None:
     grid, noted = Grid.of(items), 0
     for _ in range(400):
         right = rng.random(200) < items.expected(rng.normal())
-        posterior = Posterior(grid)
+        posterior = AbilityPosterior(grid)
         posterior.extend(
-            [Evidence(i, float(right[i])) for i in rng.choice(200, 20, False).tolist()]
+            [ItemEvidence(i, float(right[i])) for i in rng.choice(200, 20, False).tolist()]
         )
         noted += len(bank_accuracy(posterior).notes) > 1
     assert noted <= 10  # P = 0.003 at a rate of 1 %

@@ -8,7 +8,7 @@ import pytest
 
 from judged_samples import simulated
 from passband.errors import InvalidInput, NotEnoughData
-from passband.stats.judged import Agreement, Judged, agreement
+from passband.stats.judged import JudgeAgreement, Judged, agreement
 from passband.stats.judged.strata import jeffreys
 
 
@@ -96,7 +96,7 @@ def test_labels_of_one_problem_count_as_far_as_they_differ() -> None:
     assert "agreement-clustered" in {note.code for note in clustered.notes}
 
 
-def _width(result: Agreement) -> float:
+def _width(result: JudgeAgreement) -> float:
     return result.sensitivity.high - result.sensitivity.low
 
 

@@ -33,8 +33,8 @@ __all__ = [
     "OUTCOME_NAMES",
     "ROLES",
     "SPLIT_BY",
-    "Condition",
     "Roles",
+    "TableCondition",
     "condition_candidates",
     "condition_of",
     "find_conditions",
@@ -235,7 +235,7 @@ _BALANCED = 0.4  # of the problems: those with the commonest number of rows unde
 
 
 @dataclass(frozen=True)
-class Condition:
+class TableCondition:
     """A column that takes several values, under each of which (nearly) every problem occurs."""
 
     column: str
@@ -321,7 +321,7 @@ def ranked(codes: Ints) -> Ints:
 
 def find_conditions(
     columns: Columns, skip: Iterable[str | None], unit_of: Ints, units: int
-) -> list[Condition]:
+) -> list[TableCondition]:
     """Return the columns, but for those to skip, that look like conditions.
 
     `unit_of` is the number of each row's problem, within its group where the table is split.
@@ -350,7 +350,7 @@ def most_values(rows: int, units: int) -> int:
 
 def _condition(
     name: str, column: Sequence[object], unit_of: Ints, units: int, most: int
-) -> Condition | None:
+) -> TableCondition | None:
     values = distinct_labels(column, most)
     if values is None or len(values) < 2:
         return None
@@ -359,13 +359,13 @@ def _condition(
     return condition_of(name, values, rows.reshape(units, len(values)))
 
 
-def condition_of(name: str, values: Sequence[str], rows: Ints) -> Condition | None:
+def condition_of(name: str, values: Sequence[str], rows: Ints) -> TableCondition | None:
     """Return a column as a condition, by its number of rows for each unit and value; else None."""
     if (rows > 0).mean() < _COVERED or _numbers_trials(name, values, int(rows.max())):
         return None
     if all(map(_is_numeric, values)) and not _is_balanced(rows):
         return None  # a score of another kind: 0 or 1 as it happens
-    return Condition(name, tuple(values), bool((rows > 0).all()))
+    return TableCondition(name, tuple(values), bool((rows > 0).all()))
 
 
 def _numbers_trials(name: str, values: Sequence[str], most_rows: int) -> bool:

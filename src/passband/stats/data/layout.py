@@ -31,8 +31,8 @@ from passband.stats.data.cells import (
 )
 from passband.stats.data.columns import (
     SPLIT_BY,
-    Condition,
     Roles,
+    TableCondition,
     find_conditions,
     find_roles,
     group_numbers,
@@ -99,7 +99,7 @@ class Layout:
         return [self._group(rows) for rows in np.split(order, ends)]
 
     @cached_property
-    def conditions(self) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[TableCondition, ...]:
         """Columns pooled as trials although they look like conditions."""
         skip = {*self.by, *vars(self.roles).values(), *matching(self.columns, SPLIT_BY)}
         unit_of, units = self._problem_of, len(self._problems)

@@ -29,11 +29,11 @@ from passband.stats.metric.registry import needs_answers
 
 __all__ = [
     "Check",
+    "CheckVerdict",
     "Failed",
     "LookErrors",
     "PValues",
     "Ruling",
-    "Verdict",
     "all_right",
     "all_wrong",
     "check",
@@ -169,14 +169,14 @@ def _largest(values: list[float | None]) -> float | None:
     return max(known) if len(known) == len(values) else None
 
 
-Verdict = Literal["pass", "worse-within-tolerance", "regression", "undecided"]
+CheckVerdict = Literal["pass", "worse-within-tolerance", "regression", "undecided"]
 
 
 @dataclass(frozen=True)
 class Ruling:
     """The verdict on one of several checks."""
 
-    verdict: Verdict
+    verdict: CheckVerdict
     p_adjusted: float | None  #: of being worse, allowing for the number of checks
 
 
@@ -237,7 +237,7 @@ def rule_at_look(family: Sequence[PValues], errors: LookErrors) -> list[Ruling]:
     ]
 
 
-def _verdict(is_worse: bool, is_within: bool) -> Verdict:
+def _verdict(is_worse: bool, is_within: bool) -> CheckVerdict:
     if is_worse:
         return "worse-within-tolerance" if is_within else "regression"
     return "pass" if is_within else "undecided"

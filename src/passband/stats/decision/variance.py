@@ -35,7 +35,7 @@ from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
 
-__all__ = ["Spread", "VarianceSplit", "split_variance", "spread_of"]
+__all__ = ["VarianceParts", "VarianceSplit", "split_variance", "spread_of"]
 
 Grow = Callable[[int], int]
 
@@ -131,7 +131,7 @@ def _error(variance: float | None, problems: int) -> float | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class VarianceParts:
     """Variances per problem, and how the part of sampling changes with the number of trials."""
 
     n_problems: int
@@ -161,7 +161,7 @@ class Spread:
         return (self.within or 0.0) * self.noise(grow) / now if now > 0.0 else 0.0
 
 
-def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
+def spread_of(outcomes: Outcomes, metric: Metric) -> VarianceParts:
     """Return the variance components of a metric; the policy must have been applied."""
     k = metric.k
     used = int(outcomes.trial_tally[max(k, 1) :].sum())
@@ -186,7 +186,7 @@ def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
     if outcomes.is_clustered:
         notes = (*notes, CLUSTERED_PROBLEMS)
     notes = (*notes, *data_notes(outcomes, metric.k, "problems"))
-    return Spread(used, fewest, most, total, within, noise, notes, is_flat=bool(reason))
+    return VarianceParts(used, fewest, most, total, within, noise, notes, is_flat=bool(reason))
 
 
 def _flat(request: IntervalRequest, used: int, alike: bool) -> Note | None:

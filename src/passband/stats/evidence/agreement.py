@@ -22,7 +22,7 @@ from passband.stats.evidence.correlation import standard_errors
 from passband.types import Bools, Floats, Ints
 
 __all__ = [
-    "Agreement",
+    "NeighbourAgreement",
     "agreement_of",
     "alike_findings",
     "copied_findings",
@@ -32,7 +32,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Agreement:
+class NeighbourAgreement:
     """Compare agreements of neighbours with chance."""
 
     share: float  #: of the pairs of neighbours, in problems whose trials are not all alike
@@ -40,7 +40,9 @@ class Agreement:
     z: float
 
 
-def agreement_of(agreeing: Ints, edges: Ints, shared: Ints, n: Ints, sums: Floats) -> Agreement:
+def agreement_of(
+    agreeing: Ints, edges: Ints, shared: Ints, n: Ints, sums: Floats
+) -> NeighbourAgreement:
     """Compare the agreeing neighbours of each problem with those expected.
 
     `edges` and `shared` are e and h of each problem, `sums` has its P_2 and P_3. Problems whose
@@ -48,7 +50,7 @@ def agreement_of(agreeing: Ints, edges: Ints, shared: Ints, n: Ints, sums: Float
     """
     keep = (edges > 0) & (n >= 3) & (sums[0] > 0) & (sums[0] < n * (n - 1.0))
     if not keep.any():
-        return Agreement(0.0, 0.0, 0.0)
+        return NeighbourAgreement(0.0, 0.0, 0.0)
     e, h, size = (each[keep].astype(np.float64) for each in (edges, shared, n))
     twos, threes = sums[:, keep]
     pairs = twos / (size * (size - 1.0))
@@ -61,7 +63,7 @@ def agreement_of(agreeing: Ints, edges: Ints, shared: Ints, n: Ints, sums: Float
     total = float(e.sum())
     share, expected = float(agreeing[keep].sum()) / total, float(mean.sum()) / total
     error = math.sqrt(max(float(variance.sum()), 0.0)) / total
-    return Agreement(share, expected, standard_errors(share, expected, error, total**-0.5))
+    return NeighbourAgreement(share, expected, standard_errors(share, expected, error, total**-0.5))
 
 
 def falling_sums(values: Floats | Ints, owners: Ints, problems: int) -> Floats:
@@ -81,7 +83,7 @@ def falling_sums(values: Floats | Ints, owners: Ints, problems: int) -> Floats:
     return np.array([np.bincount(owners[starts], each, minlength=problems) for each in powers])
 
 
-def copied_findings(agreement: Agreement, what: str) -> tuple[Finding, ...]:
+def copied_findings(agreement: NeighbourAgreement, what: str) -> tuple[Finding, ...]:
     """Return findings on `what` agreeing too often, over trials and for k draws."""
     numbers = {"share": agreement.share, "expected": agreement.expected, "z": agreement.z}
     text = (

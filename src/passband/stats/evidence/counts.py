@@ -37,7 +37,7 @@ from passband.types import Bools, Floats, Ints
 __all__ = [
     "STOPPING_LEVEL",
     "UNKNOWN_RULE",
-    "Stopping",
+    "StoppedCounts",
     "count_findings",
     "failure_findings",
     "first_of_each",
@@ -172,7 +172,7 @@ STOPPING_LEVEL = 0.01  #: at which trials are taken to be stopped by their outco
 
 
 @dataclass(frozen=True)
-class Stopping:
+class StoppedCounts:
     """The p-value of "the outcomes had no say in the number of trials", from counts."""
 
     p_value: float
@@ -185,21 +185,21 @@ class Stopping:
         return self.p_value <= STOPPING_LEVEL
 
 
-def stopping_of(histogram: Histogram) -> Stopping:
+def stopping_of(histogram: Histogram) -> StoppedCounts:
     """Test whether every problem was tried until its first success, up to the most trials.
 
     >>> stopping_of(Histogram.of_counts(np.array([2] * 9 + [4]), np.array([1] * 9 + [0])))
-    Stopping(p_value=0.001953125, problems=9, cap=4)
+    StoppedCounts(p_value=0.001953125, problems=9, cap=4)
     """
     n, c = histogram.trials, histogram.successes
     cap = int(n.max(initial=0))
     is_short = n < cap
     if not is_short.any() or (c > 1).any() or (c[is_short] == 0).any():
-        return Stopping(1.0, 0, cap)
+        return StoppedCounts(1.0, 0, cap)
     is_telling = is_short & (n >= 2)
     telling, problems = n[is_telling].astype(np.float64), histogram.problems[is_telling]
     log = float(problems @ ((telling - 1.0) * np.log1p(-1.0 / telling)))
-    return Stopping(math.exp(log), int(problems.sum()), cap)
+    return StoppedCounts(math.exp(log), int(problems.sum()), cap)
 
 
 _SEVERAL = 5  # problems of a size, and larger ones

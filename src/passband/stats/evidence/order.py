@@ -22,7 +22,12 @@ import numpy as np
 
 from passband.stats.data.evidence import Finding
 from passband.stats.data.sequence import AskedScores
-from passband.stats.evidence.agreement import Agreement, agreement_of, copied_findings, falling_sums
+from passband.stats.evidence.agreement import (
+    NeighbourAgreement,
+    agreement_of,
+    copied_findings,
+    falling_sums,
+)
 from passband.stats.evidence.correlation import standard_errors
 from passband.stats.evidence.counts import (
     count_findings,
@@ -31,14 +36,14 @@ from passband.stats.evidence.counts import (
 )
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["Rounds", "order_findings", "rounds_of"]
+__all__ = ["RoundEffects", "order_findings", "rounds_of"]
 
 _SEVERAL = 5  # problems that a round needs
 _MOST_ROUNDS = 200
 
 
 @dataclass(frozen=True)
-class Rounds:
+class RoundEffects:
     """Measure the differences between rounds."""
 
     trend: float  #: in standard errors; below 0 if later trials score less
@@ -48,7 +53,7 @@ class Rounds:
     inflation: float  #: of the standard error of the mean, beyond that of trials that are alike
 
 
-def rounds_of(deviations: Floats, position: Ints, n: Ints, variances: Floats) -> Rounds:
+def rounds_of(deviations: Floats, position: Ints, n: Ints, variances: Floats) -> RoundEffects:
     """Compare the rounds, given each trial's score less its problem's mean, and its round from 0.
 
     `n` and `variances` are of the problems.
@@ -58,7 +63,7 @@ def rounds_of(deviations: Floats, position: Ints, n: Ints, variances: Floats) ->
     z = trend / math.sqrt(spread) if spread > 0.0 else 0.0
     totals, covariance = _totals(deviations, position, n, variances)
     if len(totals) < 2:
-        return Rounds(z, 0.0, 0, 0.0, 1.0)
+        return RoundEffects(z, 0.0, 0, 0.0, 1.0)
     chi_square, freedom = _quadratic(totals, covariance)
     steps = np.arange(1.0, len(totals) + 1.0)
     along = float(steps @ totals) ** 2 / float(steps @ covariance @ steps)
@@ -66,7 +71,7 @@ def rounds_of(deviations: Floats, position: Ints, n: Ints, variances: Floats) ->
     worst = int(np.argmax(np.abs(apart)))
     inflation = math.sqrt(max(chi_square / freedom, 1.0))
     others = _deviate(max(chi_square - along, 0.0), freedom - 1)
-    return Rounds(z, others, worst + 1, float(apart[worst]), inflation)
+    return RoundEffects(z, others, worst + 1, float(apart[worst]), inflation)
 
 
 def _totals(
@@ -221,7 +226,7 @@ def _unlike_trials(table: _Table) -> tuple[Finding, ...]:
     return (_unlike_round(table, rounds),)
 
 
-def _rounds(table: _Table) -> Rounds:
+def _rounds(table: _Table) -> RoundEffects:
     keep = table.is_mixed
     n, rates = table.n[keep], table.c[keep] / table.n[keep]
     position = np.arange(int(n.sum())) - np.repeat(np.cumsum(n) - n, n)
@@ -229,7 +234,7 @@ def _rounds(table: _Table) -> Rounds:
     return rounds_of(deviations, position, n, rates * (1.0 - rates) * n / (n - 1))
 
 
-def _drift(table: _Table, rounds: Rounds) -> Finding:
+def _drift(table: _Table, rounds: RoundEffects) -> Finding:
     early, late = _halves(table)
     text = (
         f"later trials score {'higher' if late > early else 'lower'}: {early:.2f} on average in "
@@ -250,7 +255,7 @@ def _halves(table: _Table) -> tuple[float, float]:
     return float(values[early].mean()), float(values[late].mean())
 
 
-def _unlike_round(table: _Table, rounds: Rounds) -> Finding:
+def _unlike_round(table: _Table, rounds: RoundEffects) -> Finding:
     what = "the rounds of asking are unlike each other by more than the noise of their trials"
     numbers: dict[str, float | int] = {"inflation": rounds.inflation}
     if abs(rounds.apart) > _FAR:
@@ -269,7 +274,7 @@ def _unlike_round(table: _Table, rounds: Rounds) -> Finding:
     return Finding("unlike-round", "weak", text, numbers=numbers)
 
 
-def _agreement(table: _Table) -> Agreement:
+def _agreement(table: _Table) -> NeighbourAgreement:
     """Compare successive trials with any two of a problem: is their score the same?"""
     n, c, sequence = table.n, table.c.astype(np.float64), table.sequence
     same = (sequence.values[1:] == sequence.values[:-1]) & sequence.neighbours

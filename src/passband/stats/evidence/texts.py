@@ -14,7 +14,7 @@ import numpy as np
 from passband.notes import Severity
 from passband.stats.data.evidence import Finding
 from passband.stats.evidence.agreement import (
-    Agreement,
+    NeighbourAgreement,
     agreement_of,
     copied_findings,
     copies_found,
@@ -149,5 +149,5 @@ def _numbers(copies: _Copies) -> dict[str, float | int | str]:
     return {"identical": copies.equal, "problems": copies.problems, "share": copies.share}
 
 
-def _copied(agreement: Agreement) -> tuple[Finding, ...]:
+def _copied(agreement: NeighbourAgreement) -> tuple[Finding, ...]:
     return copied_findings(agreement, "successive answers") if agreement.z > _FAR else ()

@@ -36,7 +36,15 @@ from passband.stats.interval.strata.weights import Labels, Weights
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import expand_metrics, measured_on, parse_metric
 
-__all__ = ["Estimate", "Over", "Template", "estimate", "on_scale", "weighed", "with_certificate"]
+__all__ = [
+    "Estimate",
+    "EstimateTemplate",
+    "Over",
+    "estimate",
+    "on_scale",
+    "weighed",
+    "with_certificate",
+]
 
 
 @dataclass(frozen=True)
@@ -168,10 +176,10 @@ def estimate(
 
     def maker(name: str) -> _Maker:
         if name == PER_SOLVED and design == (None, None, None):
-            return _Maker.of_ratio(Template(outcomes, outcomes.under(policy), *options))
+            return _Maker.of_ratio(EstimateTemplate(outcomes, outcomes.under(policy), *options))
         measured = measured_on(outcomes, name)
         if id(measured) not in made:
-            template = Template(measured, measured.counted(policy), *options)
+            template = EstimateTemplate(measured, measured.counted(policy), *options)
             made[id(measured)] = _Maker.of(template, *design)
         return made[id(measured)]
 
@@ -196,19 +204,22 @@ class _Maker:
 
     @staticmethod
     def of(
-        template: Template, by: Labels | None, weights: Weights | None, population: int | None
+        template: EstimateTemplate,
+        by: Labels | None,
+        weights: Weights | None,
+        population: int | None,
     ) -> _Maker:
         if by is None and weights is None and population is None:
             evidence = evidence_of(template.scored)
             return _Maker(template.outcomes, template.filled, template.most_trials, evidence)
         # Imported here, as they make estimates of this module.
-        from passband.stats.interval.strata.design import Design
+        from passband.stats.interval.strata.design import SamplingDesign
 
-        design = Design.of(template, by, weights, population)
+        design = SamplingDesign.of(template, by, weights, population)
         return _Maker(template.outcomes, design.filled, design.most_trials, design.evidence)
 
     @staticmethod
-    def of_ratio(template: Template) -> _Maker:
+    def of_ratio(template: EstimateTemplate) -> _Maker:
         evidence = evidence_of(template.scored)
         return _Maker(template.outcomes, template.per_solved, template.most_trials, evidence)
 
@@ -237,7 +248,7 @@ def weighed(estimate: Estimate, k: int, evidence: Evidence) -> Estimate:
 
 
 @dataclass(frozen=True)
-class Template:
+class EstimateTemplate:
     """Everything of an estimate except the metric."""
 
     outcomes: Outcomes  # as they were given

@@ -37,11 +37,11 @@ from passband.stats.checks import as_level
 from passband.stats.interval.estimation import Estimate
 from passband.stats.metric.metric import Metric
 
-__all__ = ["Flip", "Reruns", "Shift", "shift_of", "with_reruns"]
+__all__ = ["RerunFlip", "Reruns", "Shift", "shift_of", "with_reruns"]
 
 
 @dataclass(frozen=True)
-class Flip:
+class RerunFlip:
     """A verdict that was another one the second time."""
 
     trials: int  #: of its problem
@@ -56,7 +56,7 @@ class Reruns:
 
     verdicts: int  #: given once
     again: int  #: of them, given twice
-    flips: tuple[Flip, ...] = ()
+    flips: tuple[RerunFlip, ...] = ()
 
     @property
     def gained(self) -> int:
@@ -139,7 +139,7 @@ def _hull(value: float, low: float, high: float, shift: Shift) -> tuple[float, f
     return min(low, centre - below), max(high, centre + above)
 
 
-def _move(flip: Flip, metric: Metric, problems: int) -> float:
+def _move(flip: RerunFlip, metric: Metric, problems: int) -> float:
     """Return by how much one changed verdict moves the metric, for all that it speaks for."""
     import numpy as np
 

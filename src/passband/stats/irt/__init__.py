@@ -9,7 +9,7 @@ to the scale of another bank.
 
 from passband.stats.irt.ability import Ability, estimate_ability
 from passband.stats.irt.calibration import Calibration, calibrate
-from passband.stats.irt.evidence import Evidence
+from passband.stats.irt.evidence import ItemEvidence
 from passband.stats.irt.items import Items
 
-__all__ = ["Ability", "Calibration", "Evidence", "Items", "calibrate", "estimate_ability"]
+__all__ = ["Ability", "Calibration", "ItemEvidence", "Items", "calibrate", "estimate_ability"]

@@ -19,7 +19,7 @@ from passband.notes import FEW_RANDOM, MODEL_ACCURACY, Note, misfit, notes_as_js
 from passband.stats.checks import as_level, as_whole
 from passband.stats.irt.curves import expected_scores
 from passband.stats.irt.evidence import weighted
-from passband.stats.irt.posterior import Posterior
+from passband.stats.irt.posterior import AbilityPosterior
 from passband.types import ArrayLike, Floats
 
 __all__ = ["BankAccuracy", "bank_accuracy", "stratum_accuracy"]
@@ -48,7 +48,7 @@ class BankAccuracy:
         return {**asdict(self), "notes": notes_as_json(self.notes)}
 
 
-def bank_accuracy(posterior: Posterior, *, level: float = 0.95) -> BankAccuracy:
+def bank_accuracy(posterior: AbilityPosterior, *, level: float = 0.95) -> BankAccuracy:
     """Return the expected accuracy on the bank through the model.
 
     It is the mean over all items of the expected score at the ability, averaged over the posterior;
@@ -58,7 +58,7 @@ def bank_accuracy(posterior: Posterior, *, level: float = 0.95) -> BankAccuracy:
     >>> from passband.stats.irt.evidence import Evidence
     >>> from passband.stats.irt.items import Items
     >>> from passband.stats.irt.posterior import Grid
-    >>> posterior = Posterior(Grid.of(Items("2pl", a=[1.0] * 4, b=[0.0] * 4)))
+    >>> posterior = AbilityPosterior(Grid.of(Items("2pl", a=[1.0] * 4, b=[0.0] * 4)))
     >>> posterior.extend([Evidence(0, 1.0), Evidence(1, 0.0)])
     >>> found = bank_accuracy(posterior)
     >>> round(found.value, 3), round(found.low, 2), round(found.high, 2)
@@ -84,7 +84,7 @@ def bank_accuracy(posterior: Posterior, *, level: float = 0.95) -> BankAccuracy:
     )
 
 
-def _misfit(posterior: Posterior) -> tuple[Note, ...]:
+def _misfit(posterior: AbilityPosterior) -> tuple[Note, ...]:
     """Return the note on scores that are further from the model than chance allows.
 
     Σ (y - p)² / (p (1 - p)) over the seen items, at the posterior mean, is large where scores

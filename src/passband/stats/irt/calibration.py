@@ -19,14 +19,22 @@ from passband.notes import (
     held_slopes,
 )
 from passband.stats.checks import as_positive
-from passband.stats.irt.em import ABSENT, Fit, Problem, expect, fitted, items_of, rows_of
+from passband.stats.irt.em import (
+    ABSENT,
+    CalibrationFit,
+    FitProblem,
+    expect,
+    fitted,
+    items_of,
+    rows_of,
+)
 from passband.stats.irt.evidence import as_rho
 from passband.stats.irt.item_errors import MOST_TOGETHER, ItemErrors, ItemFit, item_errors, item_fit
-from passband.stats.irt.items import Items, Model
+from passband.stats.irt.items import ItemModel, Items
 from passband.stats.irt.responses import Responses, read_responses, screened_after, screened_before
 from passband.types import ArrayLike, Bools, Floats, Ints
 
-__all__ = ["Abilities", "Calibration", "calibrate"]
+__all__ = ["CalibratedAbilities", "Calibration", "calibrate"]
 
 _STEEP = 6.0  # slopes beyond it get a weak prior, as the data do not bound them
 _FEW_PEOPLE = 100
@@ -34,7 +42,7 @@ _FINE_NODES = 241  # for abilities, once
 _ROUNDS = 8  # of estimating rho or phi, and fitting again
 
 
-class Abilities(NamedTuple):
+class CalibratedAbilities(NamedTuple):
     """Posterior mean and standard deviation of each person's ability."""
 
     theta: Floats
@@ -48,7 +56,7 @@ class Calibration:
     items: Items
     kept: Ints  #: the columns that the items are
     se: ItemErrors
-    abilities: Abilities
+    abilities: CalibratedAbilities
     log_likelihood: float  #: marginal; a quasi-likelihood where rho or phi was estimated
     iterations: int
     converged: bool
@@ -64,7 +72,7 @@ def calibrate(
     successes: ArrayLike,
     trials: ArrayLike | None = None,
     *,
-    model: Model = "2pl",
+    model: ItemModel = "2pl",
     discrimination: float | None = None,
     grades: int | None = None,
     rho: float | None = None,
@@ -119,7 +127,7 @@ def _reasons(dropped: dict[int, str]) -> str:
 
 
 def _anchors(
-    anchors: Items | None, anchored: Sequence[int] | Ints | None, model: Model, data: Responses
+    anchors: Items | None, anchored: Sequence[int] | Ints | None, model: ItemModel, data: Responses
 ) -> dict[int, Floats]:
     """Return the rows of anchored items by column."""
     if (anchors is None) != (anchored is None):
@@ -141,8 +149,8 @@ def _anchors(
 
 
 class _Found(NamedTuple):
-    fit: Fit
-    problem: Problem  # with the responses as they were weighed
+    fit: CalibrationFit
+    problem: FitProblem  # with the responses as they were weighed
     plain: Responses
     rho: float
     phi: Floats
@@ -152,7 +160,7 @@ class _Found(NamedTuple):
 class _Task:
     """What the caller asked for."""
 
-    model: Model
+    model: ItemModel
     slope: float | None
     rho: float | None
     fixed: dict[int, Floats]
@@ -181,11 +189,11 @@ class _Task:
                 break
         return _Found(fit, problem, data, rho, phi)
 
-    def run(self, problem: Problem, start: Fit) -> Fit:
+    def run(self, problem: FitProblem, start: CalibrationFit) -> CalibrationFit:
         fit = fitted(problem, start, tolerance=self.tolerance, most=self.most)
         return replace(fit, iterations=fit.iterations + start.iterations)
 
-    def problem(self, data: Responses, kept: Ints) -> Problem:
+    def problem(self, data: Responses, kept: Ints) -> FitProblem:
         start = self.start(data, kept).rows
         free = np.ones(start.shape, dtype=bool)
         free[[item in self.fixed for item in kept.tolist()]] = False
@@ -193,13 +201,13 @@ class _Task:
             free[:, 0] = False
         is_shared = self.model == "1pl" and not self.fixed
         held = np.zeros(len(kept), dtype=bool)
-        return Problem(data, self.model, free, held, is_shared, bool(self.fixed))
+        return FitProblem(data, self.model, free, held, is_shared, bool(self.fixed))
 
-    def unbounded(self, problem: Problem, fit: Fit) -> Bools:
+    def unbounded(self, problem: FitProblem, fit: CalibrationFit) -> Bools:
         steep: Bools = (fit.rows[:, 0] > _STEEP) & problem.free[:, 0] & ~problem.held
         return steep if not problem.is_shared else np.zeros(len(fit.rows), dtype=bool)
 
-    def start(self, data: Responses, kept: Ints) -> Fit:
+    def start(self, data: Responses, kept: Ints) -> CalibrationFit:
         """Return slopes of 1 and the intercepts that the shares of grades suggest."""
         asked = data.trials.sum(axis=0)
         reached, passed = [], np.zeros(len(kept))
@@ -214,7 +222,7 @@ class _Task:
             rows = np.column_stack([rows, np.full(len(kept), np.log(0.15 / 0.85))])
         for place, item in enumerate(kept.tolist()):
             rows[place] = self.fixed.get(item, rows[place])
-        return Fit(rows)
+        return CalibrationFit(rows)
 
     def result(self, found: _Found, kept: Ints, dropped: dict[int, str]) -> Calibration:
         fit, problem = found.fit, found.problem
@@ -227,7 +235,7 @@ class _Task:
             items=items_of(self.model, fit.rows, phi),
             kept=kept,
             se=item_errors(problem, fit.rows, at),
-            abilities=Abilities(theta, spread),
+            abilities=CalibratedAbilities(theta, spread),
             log_likelihood=fit.log_likelihood,
             iterations=fit.iterations,
             converged=fit.converged,
@@ -240,7 +248,9 @@ class _Task:
         )
 
 
-def _residual_squares(data: Responses, problem: Problem, fit: Fit) -> tuple[Floats, Floats]:
+def _residual_squares(
+    data: Responses, problem: FitProblem, fit: CalibrationFit
+) -> tuple[Floats, Floats]:
     """Return expected squares of residuals of sums of scores, and p (1 - p), for each cell."""
     found = expect(problem, fit)
     right = np.exp(found.terms.log[1])
@@ -249,7 +259,7 @@ def _residual_squares(data: Responses, problem: Problem, fit: Fit) -> tuple[Floa
     return s * s - 2.0 * n * s * mean + n * n * square, mean - square
 
 
-def _dispersions(data: Responses, problem: Problem, fit: Fit, rho: float) -> Floats:
+def _dispersions(data: Responses, problem: FitProblem, fit: CalibrationFit, rho: float) -> Floats:
     """Return each item's variance of a score over p (1 - p), by moments."""
     squares, bell = _residual_squares(data, problem, fit)
     n = data.trials
@@ -258,7 +268,7 @@ def _dispersions(data: Responses, problem: Problem, fit: Fit, rho: float) -> Flo
     return np.clip(found, 1e-3, 10.0)
 
 
-def _correlation(data: Responses, problem: Problem, fit: Fit, phi: Floats) -> float:
+def _correlation(data: Responses, problem: FitProblem, fit: CalibrationFit, phi: Floats) -> float:
     """Return the correlation of two trials of an item given the ability, by moments.
 
     The variance of a sum of n scores is n p (1 - p) (1 + (n - 1) ρ).

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from passband.stats.irt.curves import log_sigmoid, sigmoid
-from passband.stats.irt.items import Items, Model
+from passband.stats.irt.items import ItemModel, Items
 from passband.stats.irt.responses import Responses
 from passband.types import Bools, Floats
 
@@ -28,10 +28,10 @@ __all__ = [
     "ABSENT",
     "REACH",
     "STEEPEST",
-    "Expected",
-    "Fit",
-    "Problem",
-    "Terms",
+    "CalibrationFit",
+    "ExpectedCounts",
+    "FitProblem",
+    "ItemTerms",
     "add_priors",
     "enough_nodes",
     "expect",
@@ -47,30 +47,30 @@ ABSENT = -700.0  # exp of it is 1e-304
 _SMALLEST_GAP = 1e-9
 
 
-class Terms(NamedTuple):
+class ItemTerms(NamedTuple):
     """Log-probabilities (grades, items, nodes), and their derivatives (grades, rows, ...)."""
 
     log: Floats
     slope: Floats
 
 
-def terms(model: Model, rows: Floats, nodes: Floats) -> Terms:
+def terms(model: ItemModel, rows: Floats, nodes: Floats) -> ItemTerms:
     """Return the log-probability of every grade of every item, and its derivatives."""
     if model == "3pl":
         return _guessing(rows, nodes)
     return _binary(rows, nodes) if rows.shape[1] == 2 else _graded(rows, nodes)
 
 
-def _binary(rows: Floats, nodes: Floats) -> Terms:
+def _binary(rows: Floats, nodes: Floats) -> ItemTerms:
     x = rows[:, :1] * nodes + rows[:, 1:]
     right = log_sigmoid(x)
     chance = np.exp(right)
     rest = 1.0 - chance
     slope = np.array([[-chance * nodes, -chance], [rest * nodes, rest]])
-    return Terms(np.array([right - x, right]), slope)
+    return ItemTerms(np.array([right - x, right]), slope)
 
 
-def _guessing(rows: Floats, nodes: Floats) -> Terms:
+def _guessing(rows: Floats, nodes: Floats) -> ItemTerms:
     a, d, logit = rows[:, :1], rows[:, 1:2], rows[:, 2:]
     s, c = sigmoid(a * nodes + d), sigmoid(logit)
     right = c + (1.0 - c) * s
@@ -80,10 +80,10 @@ def _guessing(rows: Floats, nodes: Floats) -> Terms:
     slope = np.array(
         [[-s * nodes, -s, -guess], [bell * nodes, bell, (1.0 - s) * c * (1 - c) / right]]
     )
-    return Terms(np.array([wrong, np.log(right)]), slope)
+    return ItemTerms(np.array([wrong, np.log(right)]), slope)
 
 
-def _graded(rows: Floats, nodes: Floats) -> Terms:
+def _graded(rows: Floats, nodes: Floats) -> ItemTerms:
     a, d = rows[:, :1, None], rows[:, 1:]
     x = a * nodes + d[:, :, None]  # items, steps, nodes
     passed, failed = log_sigmoid(x), log_sigmoid(-x)
@@ -106,7 +106,7 @@ def _graded(rows: Floats, nodes: Floats) -> Terms:
     for step in range(count - 2):
         slope[step + 1, step + 1] += pull[step]
         slope[step + 1, step + 2] -= pull[step]
-    return Terms(log, slope)
+    return ItemTerms(log, slope)
 
 
 def present(rows: Floats) -> Bools:
@@ -127,7 +127,7 @@ def rows_of(items: Items) -> Floats:
     return np.column_stack(rows)
 
 
-def items_of(model: Model, rows: Floats, phi: Floats | None = None) -> Items:
+def items_of(model: ItemModel, rows: Floats, phi: Floats | None = None) -> Items:
     """Return the items of rows."""
     a, d = rows[:, 0], rows[:, 1:]
     if model == "graded":
@@ -147,11 +147,11 @@ _SLOPE_SPREAD = 0.5  # of log a, for items that would run away
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class FitProblem:
     """Specify a fit: responses, model, fixed parameters and priors."""
 
     responses: Responses
-    model: Model
+    model: ItemModel
     free: Bools  #: (items, parameters): False where fixed
     held: Bools  #: items with a weak prior on the slope
     is_shared: bool  #: one slope for all items
@@ -159,7 +159,7 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class CalibrationFit:
     """Parameters of items and of the distribution of abilities."""
 
     rows: Floats
@@ -171,14 +171,14 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
-class Expected:
+class ExpectedCounts:
     """Where people are: their posterior on the nodes, and the counts that fall to each node."""
 
     nodes: Floats
     posterior: Floats  # (people, nodes)
     counts: Floats  # (grades, items, nodes)
     log_likelihood: float
-    terms: Terms
+    terms: ItemTerms
     rows: Floats  # of the items, at which all this is
 
 
@@ -203,7 +203,7 @@ def _nodes(mean: float, sd: float, count: int) -> tuple[Floats, Floats]:
     return mean + sd * z, log - np.log(np.exp(log).sum())
 
 
-def expect(problem: Problem, fit: Fit, count: int | None = None) -> Expected:
+def expect(problem: FitProblem, fit: CalibrationFit, count: int | None = None) -> ExpectedCounts:
     """Spread the people over the nodes (E-step)."""
     nodes, log_prior = _nodes(fit.mean, fit.sd, count or enough_nodes(problem.responses.trials))
     parts = terms(problem.model, fit.rows, nodes)
@@ -220,7 +220,7 @@ def expect(problem: Problem, fit: Fit, count: int | None = None) -> Expected:
     for grade, matrix in enumerate(data.grades, start=1):
         counts[grade] = matrix.T @ log
     counts[0] = _trials_at(data.trials, log) - counts[1:].sum(axis=0)
-    return Expected(nodes, log, np.maximum(counts, 0.0), likelihood, parts, fit.rows)
+    return ExpectedCounts(nodes, log, np.maximum(counts, 0.0), likelihood, parts, fit.rows)
 
 
 def _of_trials(trials: Floats, wrong: Floats) -> Floats:
@@ -245,7 +245,7 @@ def _trials_at(trials: Floats, posterior: Floats) -> Floats:
 # -- the M-step --------------------------------------------------------------------------------
 
 
-def _maximised(problem: Problem, fit: Fit, found: Expected) -> Fit:
+def _maximised(problem: FitProblem, fit: CalibrationFit, found: ExpectedCounts) -> CalibrationFit:
     """Fit the items to the expected counts, by a few steps of Newton."""
     rows, parts = fit.rows, found.terms
     for turn in range(3):
@@ -261,7 +261,7 @@ def _maximised(problem: Problem, fit: Fit, found: Expected) -> Fit:
     return replace(fit, rows=rows, mean=mean, sd=sd)
 
 
-def _newton(problem: Problem, rows: Floats, counts: Floats, parts: Terms) -> Floats:
+def _newton(problem: FitProblem, rows: Floats, counts: Floats, parts: ItemTerms) -> Floats:
     gradient = np.einsum("gnk,gpnk->np", counts, parts.slope)
     matrix = item_information(counts.sum(axis=0), parts)
     add_priors(problem, rows, gradient, matrix)
@@ -277,7 +277,7 @@ def _newton(problem: Problem, rows: Floats, counts: Floats, parts: Terms) -> Flo
     return moved
 
 
-def item_information(trials: Floats, parts: Terms) -> Floats:
+def item_information(trials: Floats, parts: ItemTerms) -> Floats:
     """Return the expected curvature of each item's likelihood, a matrix each."""
     size = parts.slope.shape[1]
     weight = trials * np.exp(parts.log)
@@ -308,7 +308,7 @@ def _shared(gradient: Floats, matrix: Floats, free: Bools) -> Floats:
     return np.column_stack([np.full(len(own), change), limited])
 
 
-def add_priors(problem: Problem, rows: Floats, gradient: Floats, matrix: Floats) -> None:
+def add_priors(problem: FitProblem, rows: Floats, gradient: Floats, matrix: Floats) -> None:
     """Add the weak priors to the gradient and information of items."""
     held = problem.held & (rows[:, 0] > 0.0)
     if held.any():
@@ -335,7 +335,9 @@ def _ordered(before: Floats, after: Floats) -> Floats:
 # -- all of it ---------------------------------------------------------------------------------
 
 
-def fitted(problem: Problem, start: Fit, *, tolerance: float, most: int) -> Fit:
+def fitted(
+    problem: FitProblem, start: CalibrationFit, *, tolerance: float, most: int
+) -> CalibrationFit:
     """Iterate from a start until no parameter moves by more than the tolerance."""
     fit, iterations, last = start, 0, -np.inf
     while iterations < most:
@@ -357,11 +359,13 @@ def fitted(problem: Problem, start: Fit, *, tolerance: float, most: int) -> Fit:
     return replace(fit, log_likelihood=last, iterations=iterations)
 
 
-def _vector(fit: Fit) -> Floats:
+def _vector(fit: CalibrationFit) -> Floats:
     return np.concatenate([fit.rows.ravel(), [fit.mean, np.log(fit.sd)]])
 
 
-def _extrapolated(problem: Problem, zero: Fit, first: Fit, second: Fit) -> Fit:
+def _extrapolated(
+    problem: FitProblem, zero: CalibrationFit, first: CalibrationFit, second: CalibrationFit
+) -> CalibrationFit:
     x0, x1, x2 = _vector(zero), _vector(first), _vector(second)
     r, v = x1 - x0, x2 - 2.0 * x1 + x0
     size = float(np.sqrt((v * v).sum()))

@@ -13,12 +13,12 @@ from passband.stats.checks import as_number
 from passband.stats.irt.items import Items
 from passband.types import Floats
 
-__all__ = ["Evidence", "Weighted", "as_rho", "check_evidence", "effective_trials", "weighted"]
+__all__ = ["ItemEvidence", "Weighted", "as_rho", "check_evidence", "effective_trials", "weighted"]
 
 _ROUNDING = 1e-6  # of a grade: scores that were written with six digits are still exact
 
 
-class Evidence(NamedTuple):
+class ItemEvidence(NamedTuple):
     """The mean score of an item over its trials.
 
     A mean of k/n over n trials of 0/1 scores is the evidence of k right and n - k wrong answers.
@@ -59,7 +59,7 @@ def as_rho(rho: object) -> float:
     return value
 
 
-def check_evidence(items: Items, evidence: Evidence) -> None:
+def check_evidence(items: Items, evidence: ItemEvidence) -> None:
     """Refuse evidence about an item that is not there, or with a score that cannot be."""
     score = evidence.score
     item: object = evidence.item
@@ -79,7 +79,7 @@ def check_evidence(items: Items, evidence: Evidence) -> None:
         _check_grade(evidence, int(np.isfinite(items.steps[evidence.item]).sum()))
 
 
-def _check_grade(evidence: Evidence, grades: int) -> None:
+def _check_grade(evidence: ItemEvidence, grades: int) -> None:
     item, score, trials = evidence
     grade = score * grades
     if abs(grade - round(grade)) > _ROUNDING:
@@ -92,7 +92,7 @@ def _check_grade(evidence: Evidence, grades: int) -> None:
         )
 
 
-def weighted(items: Items, evidence: Iterable[Evidence], rho: float) -> Weighted:
+def weighted(items: Items, evidence: Iterable[ItemEvidence], rho: float) -> Weighted:
     """Return checked evidence as arrays, the trials of one item weighed together."""
     given = list(evidence)
     index = np.array([one.item for one in given], dtype=np.intp)

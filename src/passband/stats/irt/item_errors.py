@@ -30,7 +30,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passband.stats.irt.em import REACH, Expected, Problem, add_priors, item_information, present
+from passband.stats.irt.em import (
+    REACH,
+    ExpectedCounts,
+    FitProblem,
+    add_priors,
+    item_information,
+    present,
+)
 from passband.stats.irt.responses import Responses
 from passband.types import Bools, Floats, Ints
 
@@ -48,7 +55,7 @@ class ItemErrors(NamedTuple):
     steps: Floats | None
 
 
-def item_errors(problem: Problem, rows: Floats, found: Expected) -> ItemErrors:
+def item_errors(problem: FitProblem, rows: Floats, found: ExpectedCounts) -> ItemErrors:
     """Return the standard errors of items' parameters, by the delta method from slopes."""
     free = problem.free & present(rows)
     if problem.is_shared:
@@ -61,7 +68,7 @@ def item_errors(problem: Problem, rows: Floats, found: Expected) -> ItemErrors:
     return _of_parameters(problem, rows, np.where(free, 1.0, np.nan), covariance)
 
 
-def _together(problem: Problem, found: Expected) -> Floats:
+def _together(problem: FitProblem, found: ExpectedCounts) -> Floats:
     """Return the information of all parameters in one matrix.
 
     The last two are mean and log spread of the abilities, in units of that spread.
@@ -91,7 +98,7 @@ def _together(problem: Problem, found: Expected) -> Floats:
     return result
 
 
-def _complete(problem: Problem, found: Expected) -> Floats:
+def _complete(problem: FitProblem, found: ExpectedCounts) -> Floats:
     """Return the information on items if abilities were known, plus their priors'."""
     matrix = item_information(found.counts.sum(axis=0), found.terms)
     rows = found.rows
@@ -99,7 +106,7 @@ def _complete(problem: Problem, found: Expected) -> Floats:
     return matrix
 
 
-def _own(problem: Problem, found: Expected) -> Floats:
+def _own(problem: FitProblem, found: ExpectedCounts) -> Floats:
     """Return the information of each item by itself."""
     slope, data = found.terms.slope, problem.responses
     grades = (data.trials - sum(data.grades), *data.grades)
@@ -121,12 +128,12 @@ def _own(problem: Problem, found: Expected) -> Floats:
     return matrix
 
 
-def _each(problem: Problem, found: Expected, free: Bools) -> Floats:
+def _each(problem: FitProblem, found: ExpectedCounts, free: Bools) -> Floats:
     blocks = _own(problem, found)
     return np.array([_inverse(block, row) for block, row in zip(blocks, free, strict=True)])
 
 
-def _of_shared(problem: Problem, rows: Floats, found: Expected, free: Bools) -> Floats:
+def _of_shared(problem: FitProblem, rows: Floats, found: ExpectedCounts, free: Bools) -> Floats:
     """Return the covariance of the common slope and each item's intercept."""
     if rows.size <= MOST_TOGETHER:
         whole, count = _together(problem, found)[:-2, :-2], len(rows)
@@ -167,7 +174,9 @@ def _blocks(covariance: Floats, shape: tuple[int, ...]) -> Floats:
     return items.reshape(count, size, count, size)[at, :, at]
 
 
-def _of_parameters(problem: Problem, rows: Floats, known: Floats, covariance: Floats) -> ItemErrors:
+def _of_parameters(
+    problem: FitProblem, rows: Floats, known: Floats, covariance: Floats
+) -> ItemErrors:
     a, d = rows[:, :1], rows[:, 1 : 2 if problem.model == "3pl" else None]
     errors_a = np.sqrt(covariance[:, 0, 0]) * known[:, 0]
     of_slope, count = d / a**2, d.shape[1]  # step = -d / a
@@ -205,7 +214,7 @@ class ItemFit(NamedTuple):
 
 
 def item_fit(
-    problem: Problem, data: Responses, found: Expected, rho: float, phi: Floats
+    problem: FitProblem, data: Responses, found: ExpectedCounts, rho: float, phi: Floats
 ) -> ItemFit:
     """Return the fit of each item's responses; `problem` holds them as weighted."""
     from scipy.special import chdtrc
@@ -228,7 +237,7 @@ def item_fit(
     return ItemFit(infit, outfit, np.where(degrees > 0, chi2, np.nan), degrees, p)
 
 
-def _left_out(found: Expected, scores: Floats) -> Floats:
+def _left_out(found: ExpectedCounts, scores: Floats) -> Floats:
     """Return the chance of a right answer, from the posterior without the answer itself.
 
     Dividing an answer's likelihood out of a posterior h over the nodes leaves 1 / Σ h/P for a
@@ -242,7 +251,7 @@ def _left_out(found: Expected, scores: Floats) -> Floats:
 
 
 def _left_out_slowly(
-    problem: Problem, data: Responses, found: Expected, rho: float, phi: Floats
+    problem: FitProblem, data: Responses, found: ExpectedCounts, rho: float, phi: Floats
 ) -> tuple[Floats, Floats]:
     """Return the mean score and the variance of the sum of scores, from the other items."""
     weighed = problem.responses

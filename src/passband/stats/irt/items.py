@@ -18,9 +18,9 @@ import numpy as np
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
 from passband.types import ArrayLike, Floats, Ints
 
-__all__ = ["Items", "Model", "check_model"]
+__all__ = ["ItemModel", "Items", "check_model"]
 
-Model = Literal["1pl", "2pl", "3pl", "graded", "continuous"]
+ItemModel = Literal["1pl", "2pl", "3pl", "graded", "continuous"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Items:
     [0.731, 0.5]
     """
 
-    model: Model
+    model: ItemModel
     a: Floats
     b: Floats = None  # type: ignore[assignment]  # filled in below
     c: Floats = None  # type: ignore[assignment]
@@ -98,7 +98,7 @@ class Items:
 
 def check_model(model: object) -> None:
     """Refuse an unknown model name."""
-    known = get_args(Model)
+    known = get_args(ItemModel)
     if not isinstance(model, str):
         raise WrongType(f"model must be one of {', '.join(known)}; got {model!r}.")
     if model not in known:
@@ -125,7 +125,7 @@ def _column(
     return column
 
 
-def _steps(model: Model, steps: ArrayLike | None, length: int) -> Floats | None:
+def _steps(model: ItemModel, steps: ArrayLike | None, length: int) -> Floats | None:
     if model != "graded":
         if steps is not None:
             raise InvalidInput(f"steps belong to graded items; these are {model!r}.")
@@ -146,7 +146,7 @@ def _steps(model: Model, steps: ArrayLike | None, length: int) -> Floats | None:
     return rows
 
 
-def _check_values(model: Model, values: dict[str, Floats]) -> None:
+def _check_values(model: ItemModel, values: dict[str, Floats]) -> None:
     a, c, phi = values["a"], values["c"], values["phi"]
     rules = (
         ("a", a, a > 0.0, "must be above 0: leave out items that good models fail more often"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, WrongType
-from passband.stats.irt.items import Model, check_model
+from passband.stats.irt.items import ItemModel, check_model
 from passband.types import ArrayLike, Floats, Ints
 
 __all__ = ["FLATTEST", "Responses", "read_responses", "screened_after", "screened_before"]
@@ -51,7 +51,7 @@ class Responses:
 
 
 def read_responses(
-    successes: ArrayLike, trials: ArrayLike | None, model: Model, grades: int | None
+    successes: ArrayLike, trials: ArrayLike | None, model: ItemModel, grades: int | None
 ) -> Responses:
     """Return checked responses; without `trials` one each, and none where a score is NaN."""
     check_model(model)

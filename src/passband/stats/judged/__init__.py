@@ -11,19 +11,19 @@ from __future__ import annotations
 from passband.stats.judged.correction import corrected
 from passband.stats.judged.difference import corrected_difference
 from passband.stats.judged.draw import Drawn, draw_labels
-from passband.stats.judged.judge_agreement import Agreement, Rate, agreement
+from passband.stats.judged.judge_agreement import JudgeAgreement, Rate, agreement
 from passband.stats.judged.judged import Design, Judged
-from passband.stats.judged.next_data import Prices, Purchase
+from passband.stats.judged.next_data import NextData, Prices
 from passband.stats.judged.split import JudgedSplit, split_judged
 
 __all__ = [
-    "Agreement",
     "Design",
     "Drawn",
+    "JudgeAgreement",
     "Judged",
     "JudgedSplit",
+    "NextData",
     "Prices",
-    "Purchase",
     "Rate",
     "agreement",
     "corrected",

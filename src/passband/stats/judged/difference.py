@@ -47,8 +47,8 @@ from passband.types import Bools, Floats, Ints
 __all__ = [
     "BY_LABELS",
     "JudgedContrast",
+    "JudgedSide",
     "Matched",
-    "Side",
     "corrected_difference",
     "match_judged",
     "side_of",
@@ -113,7 +113,7 @@ def _on(side: Judged, positions: Ints) -> Judged:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class JudgedSide:
     """A corrected value with everything that its part of a difference's variance needs."""
 
     value: float
@@ -137,7 +137,7 @@ class Side:
         return np.bincount(sample.label_problem, minlength=sample.n_problems) > 0
 
 
-def side_of(judged: Judged, metric: Metric, over: Over) -> Side:
+def side_of(judged: Judged, metric: Metric, over: Over) -> JudgedSide:
     """Return a side: by verdict for a mean of labels of 0 or 1, else by regression."""
     limits, noise = limits_of(judged, metric), None
     is_mean, is_binary = is_mean_score(metric), judged.has_binary_labels
@@ -159,7 +159,7 @@ def side_of(judged: Judged, metric: Metric, over: Over) -> Side:
         noise = prediction.within()
     weight = prediction.sample.label_weight
     floor = float(weight @ weight) ** 2 if is_binary else 0.0
-    return Side(min(max(value, limits[0]), limits[1]), limits, prediction, floor, noise)
+    return JudgedSide(min(max(value, limits[0]), limits[1]), limits, prediction, floor, noise)
 
 
 BY_LABELS = "corrected by labels, paired by problem"
@@ -262,7 +262,7 @@ class JudgedContrast(Tested):
     method = BY_LABELS
     test = "interval"
 
-    def __init__(self, a: Side, b: Side, over: Over) -> None:
+    def __init__(self, a: JudgedSide, b: JudgedSide, over: Over) -> None:
         self.value = b.value - a.value
         self._limits = a.limits[1] - b.limits[0], b.limits[1] - a.limits[0]
         noise, labelled = _label_noise(a, b)
@@ -290,7 +290,7 @@ class JudgedContrast(Tested):
         return float(stdtr(self._freedom, -abs(self.value - at) / self.se))
 
 
-def _label_noise(a: Side, b: Side) -> tuple[float, float]:
+def _label_noise(a: JudgedSide, b: JudgedSide) -> tuple[float, float]:
     """Return the labels' part of the variance, and the problems labelled on either side."""
     sums = b.prediction.residual_sums() - a.prediction.residual_sums()
     has_labels = [side.labelled_problems for side in (a, b)]
@@ -301,7 +301,7 @@ def _label_noise(a: Side, b: Side) -> tuple[float, float]:
     return either / (either - 2.0) * (float(sums @ sums) + floor), either
 
 
-def _rest(a: Side, b: Side, over: Over) -> tuple[float, tuple[Note, ...]]:
+def _rest(a: JudgedSide, b: JudgedSide, over: Over) -> tuple[float, tuple[Note, ...]]:
     """Return the variance not due to residuals."""
     count = a.n_problems
     away: Floats = b.means - a.means

@@ -19,11 +19,11 @@ from passband.stats.checks import as_level
 from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.judged.judged import Judged
 from passband.stats.judged.remarks import check_labels
-from passband.stats.judged.sample import Sample, sample_of
+from passband.stats.judged.sample import LabelSample, sample_of
 from passband.stats.judged.strata import believed_effect, jeffreys
 from passband.types import Bools, Floats
 
-__all__ = ["Agreement", "Rate", "agreement"]
+__all__ = ["JudgeAgreement", "Rate", "agreement"]
 
 _FEW_LABELS = 30
 Chance = Callable[[Floats], tuple[float, Floats]]
@@ -42,7 +42,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class JudgeAgreement:
     """A judge beside the labels, on the labelled trials that have a verdict."""
 
     n_labels: int  #: labelled trials with a verdict
@@ -80,7 +80,7 @@ def _errors(verb: str, rate: Rate, label: str) -> str:
     return f"{verb} {1 - rate.value:.0%} of what labels {label} ({missed} of {rate.of})"
 
 
-def agreement(judged: Judged, *, level: float = 0.95) -> Agreement:
+def agreement(judged: Judged, *, level: float = 0.95) -> JudgeAgreement:
     """Measure the judge's agreement with labels of 0 or 1.
 
     Sensitivity and specificity say what the judge does; AC1 and kappa sum it up, kappa being low
@@ -98,7 +98,7 @@ def agreement(judged: Judged, *, level: float = 0.95) -> Agreement:
         raise NotEnoughData("no labelled trial has a verdict, so there is nothing to agree.")
     table = _Table(sample, known, level)
     right, passed = sample.label == 1.0, sample.label_verdict == 1
-    return Agreement(
+    return JudgeAgreement(
         n_labels=int(known.sum()),
         n_failed=int((~known).sum()),
         sensitivity=table.share(passed, right),
@@ -115,7 +115,7 @@ def agreement(judged: Judged, *, level: float = 0.95) -> Agreement:
     )
 
 
-def _notes(sample: Sample) -> tuple[Note, ...]:
+def _notes(sample: LabelSample) -> tuple[Note, ...]:
     notes = [few_labels(sample.n_labels)] if sample.n_labels < _FEW_LABELS else []
     if sample.n_labels > sample.n_labelled_problems:
         notes.append(agreement_by_clusters(sample.n_labels, sample.n_labelled_problems))
@@ -125,7 +125,7 @@ def _notes(sample: Sample) -> tuple[Note, ...]:
 class _Table:
     """Labels and verdicts of the labelled trials, weighted."""
 
-    def __init__(self, sample: Sample, known: Bools, level: float) -> None:
+    def __init__(self, sample: LabelSample, known: Bools, level: float) -> None:
         self._sample, self._known, self._level = sample, known, level
         weight = np.where(known, sample.label_weight, 0.0)
         self._weight = weight / weight.max()  # 1 where all are equal, so that sums are exact

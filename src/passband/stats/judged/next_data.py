@@ -19,7 +19,7 @@ from typing import Literal
 from passband.stats.checks import Over, as_variance
 from passband.stats.judged.judged import Design
 
-__all__ = ["Kind", "Prices", "Purchase", "Sizes", "Variances", "purchases"]
+__all__ = ["Kind", "NextData", "Prices", "Sizes", "Variances", "purchases"]
 
 Kind = Literal["labels", "votes", "trials", "problems"]
 _STEP = 0.1  # of the labels, or of the problems, that are bought at a time
@@ -48,7 +48,7 @@ class Prices:
 
 
 @dataclass(frozen=True)
-class Purchase:
+class NextData:
     """One possible purchase, with its cost and gain."""
 
     kind: Kind
@@ -61,7 +61,7 @@ class Purchase:
     def __str__(self) -> str:
         """Format the purchase and its gain.
 
-        >>> print(Purchase("labels", 20, 30.0, 0.0009, 0.03, 1e-6))
+        >>> print(NextData("labels", 20, 30.0, 0.0009, 0.03, 1e-6))
         20 more labels: se 0.03, for 30
         """
         noun = _WORDS[self.kind]
@@ -149,7 +149,7 @@ class Variances:
 
 def purchases(
     variances: Variances, sizes: Sizes, over: Over, prices: Prices, variance: float
-) -> tuple[Purchase, ...]:
+) -> tuple[NextData, ...]:
     """Return possible purchases, best first: by gain per cost, or by gain without prices.
 
     `variance` is the estimate's own, which the changes by the formula are relative to.
@@ -161,7 +161,7 @@ def purchases(
     for kind, amount, after, cost in _offers(variances, sizes, over, prices):
         left = variance * min(after / now, 1.0)
         gain = (variance - left) / cost if cost else None
-        found.append(Purchase(kind, amount, cost, left, left**0.5, gain))
+        found.append(NextData(kind, amount, cost, left, left**0.5, gain))
     return tuple(sorted(found, key=lambda each: (-(each.gain or 0.0), each.variance)))
 
 

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.stats.checks import Over
-from passband.stats.judged.sample import Sample
+from passband.stats.judged.sample import LabelSample
 from passband.types import Floats
 
 __all__ = ["Prediction", "Regression", "regressed", "slope_of"]
@@ -48,7 +48,7 @@ _PRIOR_PAIRS = 30.0  # pairs of labels at which half of their measured covarianc
 class Prediction:
     """A prediction of every trial, with weight and residual of every labelled one."""
 
-    sample: Sample
+    sample: LabelSample
     predicted: Floats
     influence: Floats
     residual: Floats
@@ -128,7 +128,7 @@ def slope_of(y: Floats, f: Floats, weight: Floats, most: float = np.inf) -> floa
     return min(max(float((weight * away) @ y) / square, 0.0), most)
 
 
-def regressed(sample: Sample, f: Floats, *, bounded: bool) -> Regression:
+def regressed(sample: LabelSample, f: Floats, *, bounded: bool) -> Regression:
     """Return the regression of the labels on the judge's values f, one per row of the sample.
 
     `bounded` says that all values lie between 0 and 1.

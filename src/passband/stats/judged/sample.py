@@ -20,8 +20,8 @@ from passband.types import Bools, Floats, Ints
 
 __all__ = [
     "UNMEASURED",
+    "LabelSample",
     "ProblemUnits",
-    "Sample",
     "judge_outcomes",
     "judge_values",
     "label_outcomes",
@@ -32,7 +32,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class LabelSample:
     """Judged trials with their weights; `labelled` arrays have an entry per labelled trial."""
 
     problem: Ints
@@ -68,7 +68,7 @@ class Sample:
         return np.asarray(totals / self.trials)
 
 
-def sample_of(judged: Judged) -> Sample:
+def sample_of(judged: Judged) -> LabelSample:
     """Return the trials with their weights."""
     trials, labelled = judged.trials, judged.is_labelled
     weight = (1.0 / (len(trials) * trials))[judged.problem]
@@ -79,7 +79,7 @@ def sample_of(judged: Judged) -> Sample:
     if not ((chance > 0.0) & (chance <= 1.0)).all():
         raise InvalidInput("every labelled trial needs its probability of being drawn, up to 1.")
     inverse = weight[labelled] / chance
-    return Sample(
+    return LabelSample(
         judged.problem,
         trials,
         judged.verdict,
@@ -101,7 +101,7 @@ _FEWEST = 10  # problems with k labels
 class ProblemUnits:
     """The problems with at least k trials as units: a sample, and the judge's value of each."""
 
-    sample: Sample
+    sample: LabelSample
     judge: Floats
     outcomes: Outcomes  # the judge's
     left_out: int
@@ -159,9 +159,9 @@ def problem_units(judged: Judged, metric: Metric) -> ProblemUnits:
     return ProblemUnits(sample, judge, outcomes, judged.n_problems - count)
 
 
-def _sample(count: int, chosen: Bools, label: Floats, weight: Floats) -> Sample:
+def _sample(count: int, chosen: Bools, label: Floats, weight: Floats) -> LabelSample:
     position = np.arange(count)
-    return Sample(
+    return LabelSample(
         problem=position,
         trials=np.ones(count, dtype=np.int64),
         verdict=np.zeros(count, dtype=np.int64),

@@ -35,7 +35,7 @@ import numpy as np
 from passband.stats.checks import Over
 from passband.stats.interval.default.wilson import student_quantile
 from passband.stats.judged.regression import Prediction
-from passband.stats.judged.sample import Sample
+from passband.stats.judged.sample import LabelSample
 from passband.types import Floats
 
 __all__ = [
@@ -73,7 +73,7 @@ class Strata:
         return float((self.share**2 * coin)[has_labels] @ (1.0 / self.size[has_labels]))
 
 
-def strata_of(sample: Sample) -> Strata:
+def strata_of(sample: LabelSample) -> Strata:
     """Return the post-stratified estimate and its parts."""
     share = np.bincount(sample.verdict, weights=sample.weight, minlength=STRATA)
     share = share / share.sum()

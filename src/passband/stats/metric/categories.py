@@ -20,7 +20,7 @@ from passband.types import Bools, Floats, Ints
 
 __all__ = [
     "CategoryCounts",
-    "Posterior",
+    "DirichletPosterior",
     "max_at_k",
     "max_moments",
     "mean_moments",
@@ -70,20 +70,20 @@ class CategoryCounts:
 
 
 @dataclass(frozen=True)
-class Posterior:
+class DirichletPosterior:
     """Posterior mean and standard deviation of a value averaged over all problems."""
 
     mean: float
     sd: float
 
 
-def mean_moments(counts: CategoryCounts, rewards: Floats) -> Posterior:
+def mean_moments(counts: CategoryCounts, rewards: Floats) -> DirichletPosterior:
     """Return the posterior of the expected reward of one draw, averaged over problems."""
     scaled, exponent = _to_unit_scale(rewards)
     return _over_problems(counts, *_mean_and_variance(counts, scaled), exponent)
 
 
-def observed_mean_moments(counts: CategoryCounts, rewards: Floats) -> Posterior:
+def observed_mean_moments(counts: CategoryCounts, rewards: Floats) -> DirichletPosterior:
     """Return the plain mean reward, with the posterior spread brought to its scale."""
     scaled, exponent = _to_unit_scale(rewards)
     observed = counts.vectors.sum(axis=1)
@@ -93,7 +93,7 @@ def observed_mean_moments(counts: CategoryCounts, rewards: Floats) -> Posterior:
     return _over_problems(counts, mean, variance * stretch**2, exponent)
 
 
-def max_moments(counts: CategoryCounts, rewards: Floats, k: int) -> Posterior:
+def max_moments(counts: CategoryCounts, rewards: Floats, k: int) -> DirichletPosterior:
     """Return the posterior of the expected best reward among k new draws.
 
     With reward levels r_1 < ... < r_L and A_l the probability of a reward of at most r_l, the
@@ -170,8 +170,10 @@ def _mean_and_variance(counts: CategoryCounts, rewards: Floats) -> tuple[Floats,
 
 def _over_problems(
     counts: CategoryCounts, mean: Floats, variance: Floats, exponent: int
-) -> Posterior:
+) -> DirichletPosterior:
     """Average independent problems, and undo the scaling."""
     m = counts.n_problems
     sd = math.sqrt(counts.problems @ variance) / m
-    return Posterior(math.ldexp(counts.problems @ mean / m, exponent), math.ldexp(sd, exponent))
+    return DirichletPosterior(
+        math.ldexp(counts.problems @ mean / m, exponent), math.ldexp(sd, exponent)
+    )

@@ -273,7 +273,7 @@ class MeanScore(ProblemValue):
         return outcomes.take(np.flatnonzero(outcomes.trials >= k)) if k > 1 else None
 
 
-class Spent(MeanScore):
+class SpentMean(MeanScore):
     """Mean cost, tokens or seconds of the trials."""
 
     is_spent = True

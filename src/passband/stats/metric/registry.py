@@ -34,11 +34,11 @@ from passband.stats.metric.components import (
     GeometricBlend,
     MeanScore,
     PosteriorMean,
-    Spent,
+    SpentMean,
 )
 from passband.stats.metric.metric import BlendMetric, MeanMetric, Metric
 from passband.stats.metric.names import MetricName, number, parse_name, unit_interval
-from passband.stats.metric.votes import Vote
+from passband.stats.metric.votes import VoteValue
 from passband.types import Floats
 
 __all__ = [
@@ -314,13 +314,13 @@ def _avg(name: MetricName, k: int) -> Metric:
 @register_family("tokens", summary="mean number of tokens of a trial, in and out")
 @register_family("latency", summary="mean seconds until a trial's answer came")
 def _spent(name: MetricName, k: int) -> Metric:
-    return MeanMetric(name.key, 1, Spent())
+    return MeanMetric(name.key, 1, SpentMean())
 
 
 @register_family("vote@", summary="the most frequent answer among k is right, ties shared")
 @register_family("cons@", summary="the same as vote@k")
 def _vote(name: MetricName, k: int) -> Metric:
-    return MeanMetric(name.at(k), k, Vote())
+    return MeanMetric(name.at(k), k, VoteValue())
 
 
 @register_family("avg@", summary="mean score of the problems with at least k trials")

@@ -31,7 +31,7 @@ from passband.types import Floats, Ints
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["MOST_VOTES", "Vote", "vote_table", "winning_curves"]
+__all__ = ["MOST_VOTES", "VoteValue", "vote_table", "winning_curves"]
 
 MOST_VOTES = 1024  #: trials; C(1024, 512) is just within the range of a float
 _TOGETHER = 256  # products at a time, which fit into the cache
@@ -174,7 +174,7 @@ _LARGEST_KEPT = 1 << 23  # values that are kept with their outcomes
 
 
 @dataclass(frozen=True)
-class Vote(ProblemValue):
+class VoteValue(ProblemValue):
     """The chance that the most frequent of k answers is right, ties being shared equally.
 
     Not a function of the number of successes: the wrong answers count by how they agree.
@@ -233,7 +233,7 @@ def vote_table(votes: Votes, longest: int) -> Floats:
     return np.minimum(values, 1.0)
 
 
-def _one_score_each(outcomes: Outcomes, k: int, vote: Vote) -> Outcomes:
+def _one_score_each(outcomes: Outcomes, k: int, vote: VoteValue) -> Outcomes:
     """Return the problems with at least k trials, each with its vote as its only score."""
     chosen = np.flatnonzero(outcomes.trials >= max(k, 1)).tolist()
     clusters = outcomes.clusters

@@ -39,7 +39,7 @@ from passband.types import Floats
 __all__ = [
     "LookPlan",
     "LookResult",
-    "Verdict",
+    "LookVerdict",
     "geometric_looks",
     "likely_rounds",
     "looks_from",
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 FORMAT = "passband looks 1"
-Verdict = Literal["regression", "no-regression", "worse-within-tolerance", "undecided"]
+LookVerdict = Literal["regression", "no-regression", "worse-within-tolerance", "undecided"]
 _SHARES = (1 / 16, 3 / 32, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1.0)
 
 
@@ -150,7 +150,7 @@ class LookPlan:
 class LookResult:
     """One look: the interval at its level, and the verdict."""
 
-    verdict: Verdict
+    verdict: LookVerdict
     number: int  #: of the look, from 1
     looks: int  #: planned
     rounds: int
@@ -273,7 +273,7 @@ def _negative(end: float | None) -> float | None:
     return None if end is None else -end
 
 
-def _verdict(low: float | None, high: float | None, tolerance: float) -> Verdict:
+def _verdict(low: float | None, high: float | None, tolerance: float) -> LookVerdict:
     if low is None or high is None:
         return "undecided"
     if high < 0.0:

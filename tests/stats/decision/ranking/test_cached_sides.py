@@ -5,12 +5,12 @@ import pytest
 
 from passband import Outcomes
 from passband.stats.decision.difference import Independent
-from passband.stats.decision.ranking.cached_sides import Curve, Tables, Tabulated, crossing
+from passband.stats.decision.ranking.cached_sides import EndCurve, Tables, Tabulated, crossing
 from passband.stats.metric.registry import parse_metric
 
 
-def curve(function: np.ufunc) -> Curve:
-    return Curve(np.array([function(0.25 * node) for node in range(25)]), function)
+def curve(function: np.ufunc) -> EndCurve:
+    return EndCurve(np.array([function(0.25 * node) for node in range(25)]), function)
 
 
 def test_a_smooth_crossing_is_exact_to_eight_digits() -> None:

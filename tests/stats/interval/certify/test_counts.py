@@ -13,7 +13,7 @@ from passband.stats.interval.certify.binary_sets import (
     latent_values,
 )
 from passband.stats.interval.certify.laws import ProbabilityLaw, fitted_laws
-from passband.stats.interval.certify.simulation import Design
+from passband.stats.interval.certify.simulation import SimulatedDesign
 from passband.stats.interval.fit.count_grid import CountGrid, points
 from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.stats.metric.registry import parse_metric
@@ -21,7 +21,7 @@ from passband.stats.metric.registry import parse_metric
 SETS = 8
 
 
-def request_for(design: Design, metric: str, over: str, level: float) -> IntervalRequest:
+def request_for(design: SimulatedDesign, metric: str, over: str, level: float) -> IntervalRequest:
     trials = design.trials()
     outcomes = Outcomes.from_counts(0 * trials, trials)
     parsed = parse_metric(metric)
@@ -29,7 +29,7 @@ def request_for(design: Design, metric: str, over: str, level: float) -> Interva
 
 
 def drawn_from(outcomes: Outcomes, k: int) -> DrawnCounts:
-    design = Design.of(outcomes.histogram.at_least(k), k)
+    design = SimulatedDesign.of(outcomes.histogram.at_least(k), k)
     law = fitted_laws(mixture_of(outcomes, k))[0]
     return draw_counts(design, law, SETS, np.random.default_rng(7))
 
@@ -91,7 +91,7 @@ def test_truth_by_hand() -> None:
     """All problems at p = 1/2 or 1, one of each on average: pass@2 is 3/4 or 1."""
     weights = np.zeros((1, len(points())))
     weights[0, [30, 60]] = 0.5
-    design = Design((2,), (10,))
+    design = SimulatedDesign((2,), (10,))
     law = ProbabilityLaw("two", (2,), weights)
     drawn = draw_counts(design, law, 5, np.random.default_rng(1))
     over_problems = CountSets(drawn, request_for(design, "pass@2", "problems", 0.95)).truth

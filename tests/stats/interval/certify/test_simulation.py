@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.stats.data.counts import Histogram
-from passband.stats.interval.certify.simulation import Design
+from passband.stats.interval.certify.simulation import SimulatedDesign
 
 
 def histogram(trials: list[int]) -> Histogram:
@@ -13,20 +13,20 @@ def histogram(trials: list[int]) -> Histogram:
 
 
 def test_few_numbers_are_kept() -> None:
-    design = Design.of(histogram([2, 2, 8, 64]), 2)
-    assert design == Design((2, 8, 64), (2, 1, 1))
+    design = SimulatedDesign.of(histogram([2, 2, 8, 64]), 2)
+    assert design == SimulatedDesign((2, 8, 64), (2, 1, 1))
     assert design.trials().tolist() == [2, 2, 8, 64]
     assert design.n_pairs == 3 + 9 + 65
 
 
 def test_numbers_beyond_what_is_simulated_are_cut() -> None:
-    assert Design.of(histogram([10, 5000]), 1).ns == (10, 256)
-    assert Design.of(histogram([400, 5000]), 300).ns == (400, 600)
+    assert SimulatedDesign.of(histogram([10, 5000]), 1).ns == (10, 256)
+    assert SimulatedDesign.of(histogram([400, 5000]), 300).ns == (400, 600)
 
 
 @given(st.lists(st.integers(2, 300), min_size=1, max_size=60), st.integers(1, 2))
 def test_many_numbers_are_joined(trials: list[int], k: int) -> None:
-    design = Design.of(histogram(trials), k)
+    design = SimulatedDesign.of(histogram(trials), k)
     assert design.n_problems == len(trials)
     assert len(design.ns) <= 8
     below = sum(n < 2 * k for n in trials)
@@ -37,6 +37,6 @@ def test_many_numbers_are_joined(trials: list[int], k: int) -> None:
 
 
 def test_many_pairs_are_simulated_less_often() -> None:
-    assert Design((16,), (200,)).affordable(500) == 500
-    assert 100 <= Design((256, 255, 254), (1, 1, 1)).affordable(500) < 500
-    assert Design((2000,), (9,)).affordable(40) == 40
+    assert SimulatedDesign((16,), (200,)).affordable(500) == 500
+    assert 100 <= SimulatedDesign((256, 255, 254), (1, 1, 1)).affordable(500) < 500
+    assert SimulatedDesign((2000,), (9,)).affordable(40) == 40

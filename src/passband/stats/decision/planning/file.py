@@ -17,7 +17,7 @@ from passband.notes import Note, notes_as_json
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
 
-__all__ = ["Design", "Goal", "Plan", "content_hash", "load_content", "save_content"]
+__all__ = ["Plan", "PlanGoal", "PlannedDesign", "content_hash", "load_content", "save_content"]
 
 
 def content_hash(content: Mapping[str, Any]) -> str:
@@ -64,11 +64,11 @@ def load_content(
 
 
 FORMAT = "passband plan 3"
-Goal = Literal["difference", "width"]
+PlanGoal = Literal["difference", "width"]
 
 
 @dataclass(frozen=True)
-class Design:
+class PlannedDesign:
     """A number of problems, and of trials of each."""
 
     problems: int
@@ -82,7 +82,7 @@ class Design:
     def __str__(self) -> str:
         """Format as problems x trials.
 
-        >>> str(Design(500, 8, 499.2))
+        >>> str(PlannedDesign(500, 8, 499.2))
         '500 x 8'
         """
         return f"{self.problems} x {self.trials}"
@@ -92,7 +92,7 @@ class Design:
 class Plan:
     """A goal, the assumptions made, and the design that reaches the goal."""
 
-    goal: Goal
+    goal: PlanGoal
     target: float  #: the difference to detect, or the half-width of the interval
     problems: int
     trials: int
@@ -103,7 +103,7 @@ class Plan:
     over: Over
     between: float | None  #: variance across problems of the values, or of their differences
     within: tuple[float, ...]  #: variance of sampling per problem at `trials`, of each side
-    options: tuple[Design, ...] = ()  #: other designs that do it
+    options: tuple[PlannedDesign, ...] = ()  #: other designs that do it
     notes: tuple[Note, ...] = ()  #: of the pilot, and on what was assumed
     assurance: float | None = None  #: probability that the goal is met, given the pilot
 
@@ -125,7 +125,7 @@ class Plan:
         """Read a plan, and refuse one that was changed after it was saved."""
         content = load_content(path, FORMAT, {field.name for field in fields(cls)})
         try:
-            options = tuple(Design(**option) for option in content["options"])
+            options = tuple(PlannedDesign(**option) for option in content["options"])
             notes = tuple(Note(**note) for note in content["notes"])
             within = tuple(content["within"])
             return cls(**{**content, "within": within, "notes": notes, "options": options})

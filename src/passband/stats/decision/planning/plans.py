@@ -25,7 +25,7 @@ from passband.stats.checks import (
     check_outcomes,
 )
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.planning.file import Design, Plan
+from passband.stats.decision.planning.file import Plan, PlannedDesign
 from passband.stats.decision.planning.variances import (
     CORRELATION,
     pair_of_numbers,
@@ -45,9 +45,9 @@ from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
 
 __all__ = [
-    "Design",
     "Detectable",
     "Plan",
+    "PlannedDesign",
     "detectable",
     "plan",
     "plan_difference",
@@ -243,11 +243,11 @@ def plan_difference(
     )
 
 
-def _design(problems_at: Callable[[int], float], trials: int) -> Design:
+def _design(problems_at: Callable[[int], float], trials: int) -> PlannedDesign:
     exact = problems_at(trials)
     if not exact < MOST_PROBLEMS:
         raise InvalidInput(TOO_SMALL)
-    return Design(max(math.ceil(exact - 1e-9), 1), trials, exact)
+    return PlannedDesign(max(math.ceil(exact - 1e-9), 1), trials, exact)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from passband.stats.checks import (
     check_over,
 )
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.planning.file import Design, Plan
+from passband.stats.decision.planning.file import Plan, PlannedDesign
 from passband.stats.decision.planning.simulation import SimulatedWidths, simulated_widths
 from passband.stats.decision.planning.variances import (
     Assumed,
@@ -203,7 +203,7 @@ def _by_pilot(
         return float(np.quantile(widths.at(problems, trials), assurance, method="higher"))
 
     over = widths.over
-    options: tuple[Design, ...] = ()
+    options: tuple[PlannedDesign, ...] = ()
     if over == "trials" or problems is not None:
         chosen = _with_trials(reached, problems, widths, half_width)
     else:
@@ -228,18 +228,18 @@ def _by_pilot(
     )
 
 
-def _options(reached: _Reached, widths: Widths, half_width: float) -> tuple[Design, ...]:
+def _options(reached: _Reached, widths: Widths, half_width: float) -> tuple[PlannedDesign, ...]:
     """Return the fewest problems for each number of trials."""
     fewest = _fewest_problems(widths, half_width)
     start = 100.0
-    designs: list[Design] = []
+    designs: list[PlannedDesign] = []
     for trials in numbers_of_trials(widths.fewest):
         result = least(partial(reached, trials=trials), half_width, start, fewest, MOST_PROBLEMS)
         if result is None:
             raise InvalidInput(TOO_SMALL)
         problems, width = result
         exact = problems * (width / half_width) ** 2
-        designs.append(Design(problems, trials, max(exact, problems - 1.0)))
+        designs.append(PlannedDesign(problems, trials, max(exact, problems - 1.0)))
         start = designs[-1].exact
     return tuple(designs)
 
@@ -257,7 +257,7 @@ def _fewest_problems(widths: Widths, half_width: float) -> int:
 
 def _with_trials(
     reached: _Reached, problems: int | None, widths: Widths, half_width: float
-) -> Design:
+) -> PlannedDesign:
     """Return the fewest trials for a fixed number of problems, by default the pilot's."""
     count = widths.n_problems if problems is None else problems
     width_at = partial(reached, problems)
@@ -265,7 +265,7 @@ def _with_trials(
     if result is None:
         ratio = width_at(max(MOST_TRIALS, widths.fewest)) / half_width
         raise NotEnoughData(_too_few(count, half_width, count * ratio * ratio, widths.over))
-    return Design(count, result[0], count * (result[1] / half_width) ** 2)
+    return PlannedDesign(count, result[0], count * (result[1] / half_width) ** 2)
 
 
 def _too_few(problems: int, half_width: float, wanted: float, over: Over) -> str:
@@ -334,14 +334,14 @@ def _problems_of_t(variance: float, half_width: float, level: float, over: Over)
     return high
 
 
-def _design(problems_at: Callable[[int], float], trials: int) -> Design:
+def _design(problems_at: Callable[[int], float], trials: int) -> PlannedDesign:
     exact = problems_at(trials)
-    return Design(max(math.ceil(exact - 1e-9), 1), trials, exact)
+    return PlannedDesign(max(math.ceil(exact - 1e-9), 1), trials, exact)
 
 
 def _with_problems(
     problems_at: Callable[[int], float], problems: int, over: Over, half_width: float, alone: float
-) -> Design:
+) -> PlannedDesign:
     """Return the fewest trials with which `problems` problems are enough, by bisection."""
     if problems_at(MOST_TRIALS) > problems:
         over_trials = over == "trials" or alone <= problems
@@ -352,7 +352,7 @@ def _with_problems(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if problems_at(middle) <= problems else (middle, high)
-    return Design(problems, high, problems_at(high))
+    return PlannedDesign(problems, high, problems_at(high))
 
 
 # -- designs -----------------------------------------------------------------------------------
@@ -363,7 +363,7 @@ def numbers_of_trials(fewest: int) -> tuple[int, ...]:
     return tuple(n for n in TRIALS if n >= fewest) or (fewest, 2 * fewest, 4 * fewest)
 
 
-def _worthwhile(options: tuple[Design, ...]) -> Design:
+def _worthwhile(options: tuple[PlannedDesign, ...]) -> PlannedDesign:
     """Return the first design from which doubling the trials saves too few problems."""
     for now, double in itertools.pairwise(options):
         if double.exact > (1.0 - WORTH) * now.exact:
@@ -371,7 +371,7 @@ def _worthwhile(options: tuple[Design, ...]) -> Design:
     return options[-1]
 
 
-def _repeated(options: tuple[Design, ...]) -> Design:
+def _repeated(options: tuple[PlannedDesign, ...]) -> PlannedDesign:
     """Return the design with the fewest trials in all that shows the noise of sampling."""
     enough = [design for design in options if design.trials >= 2]
     return min(enough, key=lambda design: (design.total, design.trials))

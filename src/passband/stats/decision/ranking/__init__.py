@@ -9,15 +9,21 @@ p-values that hold for all pairs (`simultaneous`, `adjusted`), and the confidenc
 
 from passband.stats.decision.ranking.all_pairs import compare_all
 from passband.stats.decision.ranking.model_ranks import rank_models
-from passband.stats.decision.ranking.ranking import Abilities, Ability, Pair, Ranking, Standing
+from passband.stats.decision.ranking.ranking import (
+    Abilities,
+    ModelAbility,
+    ModelPair,
+    RankedModel,
+    Ranking,
+)
 from passband.stats.decision.ranking.simultaneous import benjamini_hochberg, holm
 
 __all__ = [
     "Abilities",
-    "Ability",
-    "Pair",
+    "ModelAbility",
+    "ModelPair",
+    "RankedModel",
     "Ranking",
-    "Standing",
     "benjamini_hochberg",
     "compare_all",
     "holm",

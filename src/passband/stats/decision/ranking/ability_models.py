@@ -24,7 +24,7 @@ from functools import cached_property
 
 import numpy as np
 
-from passband.stats.decision.ranking.likelihood import Terms
+from passband.stats.decision.ranking.likelihood import LikelihoodTerms
 from passband.types import Bools, Floats, Ints
 
 __all__ = ["BradleyTerry", "ConditionalLogit"]
@@ -86,14 +86,14 @@ class BradleyTerry:
     def won(self) -> Bools:
         return self.wins > 0.0
 
-    def terms(self, abilities: Floats) -> Terms:
+    def terms(self, abilities: Floats) -> LikelihoodTerms:
         away = abilities[:, None] - abilities[None, :]
         games = self.wins + self.wins.T
         p = 1.0 / (1.0 + np.exp(-away))
         weight = games * p * (1.0 - p)
         value = -float((self.wins * np.logaddexp(0.0, -away)).sum())
         gradient = (self.wins - games * p).sum(axis=1)
-        return Terms(value, gradient, np.diag(weight.sum(axis=1)) - weight)
+        return LikelihoodTerms(value, gradient, np.diag(weight.sum(axis=1)) - weight)
 
     def scores(self, abilities: Floats) -> Floats:
         p = 1.0 / (1.0 + np.exp(abilities[None, :] - abilities[:, None]))
@@ -138,7 +138,7 @@ class ConditionalLogit:
         step = len(self._kinds[0]) // _FEW
         return ConditionalLogit(self.trials[::step], self.successes[::step]) if step > 1 else None
 
-    def terms(self, abilities: Floats) -> Terms:
+    def terms(self, abilities: Floats) -> LikelihoodTerms:
         trials, totals, count, kind = self._kinds
         tells = _tells(trials, totals)[kind]
         gradient = self.successes[tells].sum(axis=0).astype(np.float64)
@@ -150,7 +150,7 @@ class ConditionalLogit:
             value -= float(weight @ given.log_coefficient)
             gradient -= weight @ given.mean
             information += given.covariance(weight)
-        return Terms(value, gradient, information)
+        return LikelihoodTerms(value, gradient, information)
 
     def scores(self, abilities: Floats) -> Floats:
         trials, totals, _, kind = self._kinds

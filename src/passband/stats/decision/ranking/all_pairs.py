@@ -18,7 +18,7 @@ from passband.stats.checks import (
 )
 from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
 from passband.stats.data.values import FrozenDict
-from passband.stats.decision.ranking.model_matrix import Field
+from passband.stats.decision.ranking.model_matrix import ModelMatrix
 from passband.stats.decision.ranking.ranking import Ranking
 from passband.stats.evidence.collect import data_notes, evidence_of
 from passband.stats.interval.seeds import seed_of
@@ -86,7 +86,7 @@ def compare_all(
     shared, sides = _shared(scored, wanted.k)
     start = seed_of(",".join(sorted(models)) if seed is None else seed)
     assert start is not None
-    all_models = Field(sides, wanted, over, level, start, as_whole("family", family))
+    all_models = ModelMatrix(sides, wanted, over, level, start, as_whole("family", family))
     pairs = all_models.pairs()
     ranking = Ranking(
         metric=wanted.name,

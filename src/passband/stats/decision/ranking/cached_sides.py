@@ -30,7 +30,7 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.metric import Metric
 from passband.types import Floats
 
-__all__ = ["Curve", "SideTable", "Tables", "Tabulated", "crossing"]
+__all__ = ["EndCurve", "SideTable", "Tables", "Tabulated", "crossing"]
 
 _STEP = 0.25
 _NODES = 25  # normal deviations 0, 0.25, ..., 6
@@ -42,7 +42,7 @@ _ACCURACY = 1e-7  # of the deviation at which an interval touches 0
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class EndCurve:
     """A function of the normal deviation, known at the nodes of the grid."""
 
     nodes: Floats
@@ -101,12 +101,12 @@ class SideTable:
         return self._known[level]
 
     @cached_property
-    def curves(self) -> tuple[Curve, Curve] | None:
+    def curves(self) -> tuple[EndCurve, EndCurve] | None:
         """Distances of the lower and the upper end; None where there is no interval."""
         every_other = [self._distances(_STEP * node) for node in range(0, _NODES, 2)]
         if any(distances is None for distances in every_other):
             return None
-        coarse = [Curve(nodes, abs) for nodes in np.array(every_other, dtype=np.float64).T]
+        coarse = [EndCurve(nodes, abs) for nodes in np.array(every_other, dtype=np.float64).T]
         down, up = np.empty(_NODES), np.empty(_NODES)
         down[::2], up[::2] = coarse[0].nodes, coarse[1].nodes
         for node in range(1, _NODES, 2):
@@ -114,7 +114,7 @@ class SideTable:
             if any(value is None for value in middle):
                 middle = list(self._distances(_STEP * node) or (np.nan, np.nan))
             down[node], up[node] = middle
-        return Curve(down, self._down), Curve(up, self._up)
+        return EndCurve(down, self._down), EndCurve(up, self._up)
 
     @cached_property
     def _request(self) -> IntervalRequest:
@@ -137,7 +137,7 @@ class SideTable:
         return (self._distances(z) or (np.nan, np.nan))[1]
 
 
-def crossing(distance: float, first: Curve, second: Curve) -> float | None:
+def crossing(distance: float, first: EndCurve, second: EndCurve) -> float | None:
     """Return the deviation at which the root of the sum of two squares reaches a distance.
 
     It is the last node where it never does. None where the first node is beyond it already, or
@@ -156,7 +156,7 @@ def crossing(distance: float, first: Curve, second: Curve) -> float | None:
     return _STEP * (cell + _root(distance, *(piece[::-1].tolist() for piece, _ in pieces)))
 
 
-def _searched(distance: float, first: Curve, second: Curve, cell: int, left: Floats) -> float:
+def _searched(distance: float, first: EndCurve, second: EndCurve, cell: int, left: Floats) -> float:
     """Search a cell by false position with the Illinois correction."""
     near, far = _STEP * cell, _STEP * (cell + 1)
     at_near, at_far = float(left[cell]), float(left[cell + 1])

@@ -15,7 +15,7 @@ from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.difference import Contrast, Independent, contrast_of
 from passband.stats.decision.pairing import linear_values, shared_units
 from passband.stats.decision.ranking.cached_sides import Tabulated
-from passband.stats.decision.ranking.ranking import Pair, Standing
+from passband.stats.decision.ranking.ranking import ModelPair, RankedModel
 from passband.stats.decision.ranking.simultaneous import (
     Largest,
     benjamini_hochberg,
@@ -28,12 +28,12 @@ from passband.stats.interval.estimation import estimate
 from passband.stats.metric.metric import Metric
 from passband.types import Floats
 
-__all__ = ["Field", "rank_intervals"]
+__all__ = ["ModelMatrix", "rank_intervals"]
 
 _ENOUGH_MODELS = 3  # from which on tables of levels cost less than the searches they save
 
 
-class Field:
+class ModelMatrix:
     """Models on the same problems in the same order."""
 
     def __init__(
@@ -106,7 +106,7 @@ class Field:
 
     # -- results --
 
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[ModelPair, ...]:
         """Return all differences, with intervals and p-values for all of them at once."""
         level = level_of(self.reach)
         p_values = {key: contrast.p_value for key, contrast in self._contrasts.items()}
@@ -125,11 +125,11 @@ class Field:
         p_value: float | None,
         p_holm: float | None,
         p_bh: float | None,
-    ) -> Pair:
+    ) -> ModelPair:
         contrast = self._contrasts[key]
         low, high = contrast.ends(level) or (None, None)
         z = abs(float(self._deviations[key]))
-        return Pair(
+        return ModelPair(
             a=self._names[key[0]],
             b=self._names[key[1]],
             value=contrast.value,
@@ -143,16 +143,16 @@ class Field:
             confidence=contrast.confidence,
         )
 
-    def standings(self, pairs: Sequence[Pair]) -> tuple[Standing, ...]:
+    def standings(self, pairs: Sequence[ModelPair]) -> tuple[RankedModel, ...]:
         """Return the models, best first."""
         ranks = rank_intervals(self._names, pairs)
         standings = [self._standing(index, *ranks[name]) for index, name in enumerate(self._names)]
         return tuple(sorted(standings, key=lambda standing: standing.rank))
 
-    def _standing(self, index: int, rank_low: int, rank_high: int) -> Standing:
+    def _standing(self, index: int, rank_low: int, rank_high: int) -> RankedModel:
         alone = self._alone[index]
         above = sum(other.value > alone.value + ROUNDING for other in self._alone)
-        return Standing(
+        return RankedModel(
             model=self._names[index],
             value=alone.value,
             low=alone.low,
@@ -174,7 +174,7 @@ class Field:
         return tuple(dict.fromkeys(notes))
 
 
-def rank_intervals(names: Sequence[str], pairs: Sequence[Pair]) -> dict[str, tuple[int, int]]:
+def rank_intervals(names: Sequence[str], pairs: Sequence[ModelPair]) -> dict[str, tuple[int, int]]:
     """Return the best and the worst rank of each model that the intervals of the pairs allow."""
     better = dict.fromkeys(names, 0)
     worse = dict.fromkeys(names, 0)

@@ -27,10 +27,10 @@ from passband.stats.decision.ranking.all_pairs import (
     notes_on_data,
     unscored_notes,
 )
-from passband.stats.decision.ranking.likelihood import Fit, Likelihood, fitted
+from passband.stats.decision.ranking.likelihood import AbilityFit, Likelihood, fitted
 from passband.stats.decision.ranking.model_matrix import rank_intervals
-from passband.stats.decision.ranking.model_results import Answers
-from passband.stats.decision.ranking.ranking import Abilities, Ability, Pair, RankingModel
+from passband.stats.decision.ranking.model_results import ModelResults
+from passband.stats.decision.ranking.ranking import Abilities, ModelAbility, ModelPair, RankingModel
 from passband.stats.decision.ranking.simultaneous import (
     Largest,
     benjamini_hochberg,
@@ -113,7 +113,7 @@ def rank_models(
     _check_model(model, wanted, over)
     start = seed_of(",".join(sorted(models)) if seed is None else seed)
     assert start is not None
-    answers = Answers.of(scored)
+    answers = ModelResults.of(scored)
     table = _Table(answers, wanted, model, over, level, start)
     pairs = table.pairs()
     abilities = table.abilities(pairs)
@@ -157,7 +157,7 @@ def _check_model(model: str, metric: Metric, over: Over) -> None:
         )
 
 
-def _likelihood(answers: Answers, metric: Metric, model: RankingModel) -> Likelihood:
+def _likelihood(answers: ModelResults, metric: Metric, model: RankingModel) -> Likelihood:
     if model == "logit":
         trials = answers.trials()
         answers.require_connected(trials > 0)
@@ -172,7 +172,7 @@ class _Table:
 
     def __init__(
         self,
-        answers: Answers,
+        answers: ModelResults,
         metric: Metric,
         model: RankingModel,
         over: Over,
@@ -180,7 +180,7 @@ class _Table:
         seed: int,
     ) -> None:
         self._answers, self._metric, self._level = answers, metric, level
-        self.fit: Fit = fitted(_likelihood(answers, metric, model), answers.unit)
+        self.fit: AbilityFit = fitted(_likelihood(answers, metric, model), answers.unit)
         is_over_problems = over == "problems"
         self._over = over
         self._freedom = self.fit.units - 1.0 if is_over_problems else np.inf
@@ -208,7 +208,7 @@ class _Table:
         z: Floats = np.sign(t) * np.minimum(-ndtri(np.maximum(tail, 1e-300)), _FARTHEST)
         return z
 
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[ModelPair, ...]:
         """Return all differences, with intervals and p-values for all of them at once."""
         quantile = student_quantile(level_of(self.reach), max(self._freedom, 1.0))
         keys = list(combinations(range(len(self._answers.models)), 2))
@@ -218,19 +218,19 @@ class _Table:
         adjusted = zip(keys, p_values, holm(p_values), benjamini_hochberg(p_values), strict=True)
         return tuple(self._pair(key, quantile, *p) for key, *p in adjusted)
 
-    def _unknown_pair(self, key: tuple[int, int]) -> Pair:
+    def _unknown_pair(self, key: tuple[int, int]) -> ModelPair:
         a, b = (self._answers.models[index] for index in key)
         value = float(self.fit.abilities[key[1]] - self.fit.abilities[key[0]])
-        return Pair(a, b, value, None, None, None, None, None, None)
+        return ModelPair(a, b, value, None, None, None, None, None, None)
 
     def _pair(
         self, key: tuple[int, int], quantile: float, p_value: float, p_holm: float, p_bh: float
-    ) -> Pair:
+    ) -> ModelPair:
         i, j = key
         value = float(self.fit.abilities[j] - self.fit.abilities[i])
         half = quantile * float(self._se[key])
         z = float(self._deviations[j, i])
-        return Pair(
+        return ModelPair(
             a=self._answers.models[i],
             b=self._answers.models[j],
             value=value,
@@ -244,7 +244,7 @@ class _Table:
             confidence=NormalDist().cdf(z),
         )
 
-    def abilities(self, pairs: tuple[Pair, ...]) -> tuple[Ability, ...]:
+    def abilities(self, pairs: tuple[ModelPair, ...]) -> tuple[ModelAbility, ...]:
         """Return abilities, best first, around the mean of the models the data bound."""
         count = len(self._answers.models)
         best: list[float] | list[None] = [None] * count
@@ -257,7 +257,9 @@ class _Table:
         ]
         return tuple(sorted(abilities, key=lambda ability: ability.rank))
 
-    def _ability(self, index: int, rank_low: int, rank_high: int, p_best: float | None) -> Ability:
+    def _ability(
+        self, index: int, rank_low: int, rank_high: int, p_best: float | None
+    ) -> ModelAbility:
         group = self.fit.reference()
         weights = np.where(group, -1.0 / group.sum(), 0.0)
         weights[index] += 1.0
@@ -265,7 +267,7 @@ class _Table:
         se = float(np.sqrt(self.fit.variance(weights, self._over)))
         half = se * student_quantile(self._level, max(self._freedom, 1.0))
         above = int((self.fit.abilities > self.fit.abilities[index] + 1e-9).sum())
-        return Ability(
+        return ModelAbility(
             model=self._answers.models[index],
             value=value,
             low=value - half if self._is_known and self.fit.bounded[index, group].all() else None,
@@ -282,7 +284,7 @@ class _Table:
     def _counted(self, index: int) -> int:
         return int((self._answers.sides[index].trials >= max(self._metric.k, 1)).sum())
 
-    def notes(self, pairs: tuple[Pair, ...], shown: Mapping[str, float]) -> tuple[Note, ...]:
+    def notes(self, pairs: tuple[ModelPair, ...], shown: Mapping[str, float]) -> tuple[Note, ...]:
         """Return notes on abilities without a bound, and on an order that plain averages turn."""
         notes: list[Note] = []
         if not self._is_known:
@@ -297,7 +299,7 @@ class _Table:
             notes.append(unbounded_abilities(above, below))
         return (*notes, *self._turned(pairs, shown))
 
-    def _turned(self, pairs: tuple[Pair, ...], shown: Mapping[str, float]) -> tuple[Note, ...]:
+    def _turned(self, pairs: tuple[ModelPair, ...], shown: Mapping[str, float]) -> tuple[Note, ...]:
         """Return a note on the pair of models furthest apart whose plain averages contradict it."""
         plain = {
             name: self._metric.value(side)

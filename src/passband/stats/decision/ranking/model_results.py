@@ -12,11 +12,11 @@ from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.metric import Metric
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["Answers"]
+__all__ = ["ModelResults"]
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class ModelResults:
     """All models on all problems; a model may have been asked some of them only."""
 
     models: tuple[str, ...]
@@ -25,7 +25,7 @@ class Answers:
     unit: Ints  # for each problem, its cluster by number, or its own number
 
     @staticmethod
-    def of(models: Mapping[str, Outcomes]) -> Answers:
+    def of(models: Mapping[str, Outcomes]) -> ModelResults:
         """Collect the problems of all models, in the order in which they first occur."""
         names = [side.problems[:] for side in models.values()]
         if all(one == names[0] for one in names[1:]):
@@ -34,7 +34,7 @@ class Answers:
             place: dict[str, int] = {}
             rows = [np.array([place.setdefault(n, len(place)) for n in one]) for one in names]
         unit = _units(models, rows, 1 + max(int(row.max()) for row in rows))
-        return Answers(tuple(models), tuple(models.values()), tuple(rows), unit)
+        return ModelResults(tuple(models), tuple(models.values()), tuple(rows), unit)
 
     @property
     def n_problems(self) -> int:

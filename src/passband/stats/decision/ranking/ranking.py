@@ -16,11 +16,19 @@ from passband.stats.checks import Over
 from passband.stats.data.outcomes import Policy
 from passband.stats.data.scale import titled
 
-__all__ = ["Abilities", "Ability", "Pair", "Ranking", "RankingModel", "Standing", "found_pair"]
+__all__ = [
+    "Abilities",
+    "ModelAbility",
+    "ModelPair",
+    "RankedModel",
+    "Ranking",
+    "RankingModel",
+    "found_pair",
+]
 
 
 @dataclass(frozen=True)
-class Pair:
+class ModelPair:
     """One difference among many, with an interval that holds for all of them at once."""
 
     a: str
@@ -35,16 +43,16 @@ class Pair:
     p_adjusted: float | None = None  #: at most 1 - level exactly where the interval leaves out 0
     confidence: float | None = None  #: that b is better, of this pair alone
 
-    def without_claims(self) -> Pair:
+    def without_claims(self) -> ModelPair:
         """Return the value alone."""
-        return Pair(self.a, self.b, self.value, *[None] * 6)
+        return ModelPair(self.a, self.b, self.value, *[None] * 6)
 
-    def mirrored(self) -> Pair:
+    def mirrored(self) -> ModelPair:
         """Return the same difference of scores of which lower ones are better."""
         turned = self.turned()
         return replace(self, value=turned.value, low=turned.low, high=turned.high)
 
-    def turned(self) -> Pair:
+    def turned(self) -> ModelPair:
         """Return the same difference seen from the other side."""
         return replace(
             self,
@@ -58,7 +66,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RankedModel:
     """One model among the others."""
 
     model: str
@@ -70,7 +78,7 @@ class Standing:
     rank_high: int  #: worst rank that the data allow
     p_best: float | None  #: confidence that no other is better; at most that in each of its pairs
 
-    def mirrored(self, scored: Callable[[float], float]) -> Standing:
+    def mirrored(self, scored: Callable[[float], float]) -> RankedModel:
         """Return the same standing by scores of which lower ones are better."""
         low, high = (None if end is None else scored(end) for end in (self.high, self.low))
         return replace(self, value=scored(self.value), low=low, high=high)
@@ -81,8 +89,8 @@ class Ranking(Displayed):
     """All models, best first, and all their differences."""
 
     metric: str
-    standings: tuple[Standing, ...]
-    pairs: tuple[Pair, ...]
+    standings: tuple[RankedModel, ...]
+    pairs: tuple[ModelPair, ...]
     level: float
     over: Over
     reach: float  #: normal quantile that makes the pairs' intervals hold together
@@ -121,7 +129,7 @@ class Ranking(Displayed):
             lower_is_better=True,
         )
 
-    def pair(self, a: str, b: str) -> Pair:
+    def pair(self, a: str, b: str) -> ModelPair:
         """Return the difference b - a.
 
         >>> from passband import Outcomes, compare_all
@@ -132,7 +140,7 @@ class Ranking(Displayed):
         return found_pair(self.pairs, a, b)
 
 
-def found_pair(pairs: Sequence[Pair], a: str, b: str) -> Pair:
+def found_pair(pairs: Sequence[ModelPair], a: str, b: str) -> ModelPair:
     """Return the difference b - a, from whichever side it is kept."""
     for pair in pairs:
         if (pair.a, pair.b) == (a, b):
@@ -148,7 +156,7 @@ RankingModel = Literal["logit", "bradley-terry"]
 
 
 @dataclass(frozen=True)
-class Ability:
+class ModelAbility:
     """One model's ability, in log odds around the mean of the models."""
 
     model: str
@@ -170,8 +178,8 @@ class Abilities(Displayed):
 
     model: RankingModel
     metric: str
-    abilities: tuple[Ability, ...]
-    pairs: tuple[Pair, ...]
+    abilities: tuple[ModelAbility, ...]
+    pairs: tuple[ModelPair, ...]
     level: float
     over: Over
     reach: float  #: normal quantile that makes the pairs' intervals hold together
@@ -193,7 +201,7 @@ class Abilities(Displayed):
             pairs=tuple(one.without_claims() for one in self.pairs),
         )
 
-    def pair(self, a: str, b: str) -> Pair:
+    def pair(self, a: str, b: str) -> ModelPair:
         """Return the difference b - a of two abilities.
 
         >>> from passband import Outcomes, rank_models

@@ -35,8 +35,8 @@ from passband.types import Floats, Ints
 
 __all__ = [
     "MeanDistribution",
-    "Pool",
     "TrialGroup",
+    "ValuePool",
     "bootstrap_distribution",
     "distribution_of_groups",
     "distribution_of_mean",
@@ -49,7 +49,7 @@ _DEAD = -45.0  # log of an amplitude that no longer matters
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class ValuePool:
     """A distribution with finitely many values, and the number of independent draws from it."""
 
     values: Floats
@@ -121,14 +121,14 @@ def bootstrap_distribution(values: Floats, problems: Ints) -> MeanDistribution:
     (0.0, 1.0, 0.25)
     """
     total = int(problems.sum())
-    return distribution_of_mean([Pool(values, problems / total, total)], total)
+    return distribution_of_mean([ValuePool(values, problems / total, total)], total)
 
 
-def distribution_of_mean(pools: Sequence[Pool], divisor: int) -> MeanDistribution:
+def distribution_of_mean(pools: Sequence[ValuePool], divisor: int) -> MeanDistribution:
     """Return the distribution of the sum of all draws from all pools, divided by `divisor`.
 
-    >>> coin = Pool(np.arange(2.0), np.full(2, 1 / 2), 1)
-    >>> die = Pool(np.arange(6.0), np.full(6, 1 / 6), 1)
+    >>> coin = ValuePool(np.arange(2.0), np.full(2, 1 / 2), 1)
+    >>> die = ValuePool(np.arange(6.0), np.full(6, 1 / 6), 1)
     >>> (12 * distribution_of_mean([coin, die], 1).masses).round(9).tolist()
     [1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 1.0]
     """
@@ -156,19 +156,19 @@ class _Lattice:
     own: bool  # whether every value lies on a point
     cells: int  # points in the window
 
-    def places(self, pool: Pool) -> tuple[Floats, Floats]:
+    def places(self, pool: ValuePool) -> tuple[Floats, Floats]:
         """Return the point below each value, and how far beyond it the value lies, 0 to 1."""
         place = (pool.values - pool.origin) / self.step
         floor = np.rint(place) if self.own else np.floor(place)
         return floor, np.zeros(len(place)) if self.own else place - floor
 
-    def blur(self, pool: Pool) -> float:
+    def blur(self, pool: ValuePool) -> float:
         """Return the variance added by splitting values over two grid points."""
         _, beyond = self.places(pool)
         return self.step**2 * float(pool.shares @ (beyond * (1.0 - beyond)))
 
 
-def _lattice(pools: Sequence[Pool], variance: float) -> _Lattice:
+def _lattice(pools: Sequence[ValuePool], variance: float) -> _Lattice:
     """Choose the values' own lattice if the window needs few enough of its points."""
     most = 1 << (20 if len(pools) == 1 else 18)
     width = min(sum(pool.draws * pool.span for pool in pools), _WINDOW * variance**0.5)
@@ -213,7 +213,7 @@ def _quick_length(least: float) -> int:
     return min(lengths)
 
 
-def _window(pools: Sequence[Pool], lattice: _Lattice, centre: float) -> tuple[int, Floats]:
+def _window(pools: Sequence[ValuePool], lattice: _Lattice, centre: float) -> tuple[int, Floats]:
     """Return the first point of the window and the mass of each: all points, if they fit."""
     longest = sum(pool.draws * int(np.ceil(pool.span / lattice.step - 1e-6)) for pool in pools)
     wrapped = np.maximum(_convolved(pools, lattice), 0.0)
@@ -223,7 +223,7 @@ def _window(pools: Sequence[Pool], lattice: _Lattice, centre: float) -> tuple[in
     return first, np.roll(wrapped, -(first % lattice.cells))
 
 
-def _convolved(pools: Sequence[Pool], lattice: _Lattice) -> Floats:
+def _convolved(pools: Sequence[ValuePool], lattice: _Lattice) -> Floats:
     """Return the distribution of the sum of all draws, wrapped around the window."""
     spectrum = np.ones(lattice.cells // 2 + 1, dtype=np.complex128)
     alive = np.arange(len(spectrum))
@@ -238,7 +238,7 @@ def _convolved(pools: Sequence[Pool], lattice: _Lattice) -> Floats:
     return distribution
 
 
-def _histogram(pool: Pool, lattice: _Lattice) -> Floats:
+def _histogram(pool: ValuePool, lattice: _Lattice) -> Floats:
     floor, beyond = lattice.places(pool)
     cell = floor.astype(np.int64) % lattice.cells
     if lattice.own:

@@ -16,7 +16,7 @@ import numpy as np
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.certify.laws import Copula, ProbabilityLaw, between_variance
 from passband.stats.interval.certify.simulation import (
-    Design,
+    SimulatedDesign,
     SimulatedEnds,
     Simulation,
     SingleSets,
@@ -47,14 +47,14 @@ class DrawnCounts:
     """Data sets drawn from a law, with their fits; for every metric, target and level."""
 
     law: str
-    design: Design
+    design: SimulatedDesign
     mixture: Mixture  # leading axis: data sets
     places: Floats  # (sets, ns, points) problems at each success probability
     expected: Floats  # (ns, points) weights of the law
 
 
 def draw_counts(
-    design: Design, law: ProbabilityLaw, sets: int, rng: np.random.Generator
+    design: SimulatedDesign, law: ProbabilityLaw, sets: int, rng: np.random.Generator
 ) -> DrawnCounts:
     """Draw data sets of a design from a law, and fit them."""
     weights = np.stack([law.at(n) for n in design.ns])
@@ -183,7 +183,7 @@ def cluster_sets(request: IntervalRequest, sets: int, rng: np.random.Generator) 
     shares = request.outcomes.required_successes()[enough] / trials
     weights = mixture_of(request.outcomes, request.k).near.weights
     copula = Copula.of(points(), weights / weights.sum(), between_variance(shares, codes))
-    design = Design.of(request.outcomes.histogram.at_least(request.k), request.k)
+    design = SimulatedDesign.of(request.outcomes.histogram.at_least(request.k), request.k)
     trials = design.nearest(trials)
     grid = grid_for(tuple(np.unique(trials).tolist()))
     successes = rng.binomial(trials, points()[copula.draw(codes, sets, rng)])

@@ -20,7 +20,7 @@ from passband.stats.interval.certify.binary_sets import (
 from passband.stats.interval.certify.certificate import Certificate, calibrated, certificate_of
 from passband.stats.interval.certify.graded_sets import problem_sets, trial_sets
 from passband.stats.interval.certify.laws import fitted_laws
-from passband.stats.interval.certify.simulation import Design, Simulation
+from passband.stats.interval.certify.simulation import SimulatedDesign, Simulation
 from passband.stats.interval.default.auto import is_alone
 from passband.stats.interval.default.graded_sample import GradedSample
 from passband.stats.interval.fit.count_grid import is_too_large
@@ -128,7 +128,7 @@ def _affordable(sets: int, values: int) -> int:
 
 
 def _counts(request: IntervalRequest, sets: int, seed: int) -> list[Simulation] | str:
-    design = Design.of(request.outcomes.histogram.at_least(request.k), request.k)
+    design = SimulatedDesign.of(request.outcomes.histogram.at_least(request.k), request.k)
     if design.n_pairs > _MOST_PAIRS:
         return "there are too many trials of a problem"
     trials = design.trials()
@@ -139,7 +139,9 @@ def _counts(request: IntervalRequest, sets: int, seed: int) -> list[Simulation] 
     return [blend_sets(drawn, fixed) for drawn in few]
 
 
-def _drawn(request: IntervalRequest, design: Design, sets: int, seed: int) -> list[DrawnCounts]:
+def _drawn(
+    request: IntervalRequest, design: SimulatedDesign, sets: int, seed: int
+) -> list[DrawnCounts]:
     """Draw data sets from both laws, once for every metric on the same outcomes."""
     outcomes = request.outcomes
     key = ("certify", design, sets, seed)

@@ -18,7 +18,14 @@ from passband.stats.interval.registry import interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["Design", "SimulatedEnds", "Simulation", "SingleSets", "request_of", "with_edges"]
+__all__ = [
+    "SimulatedDesign",
+    "SimulatedEnds",
+    "Simulation",
+    "SingleSets",
+    "request_of",
+    "with_edges",
+]
 
 _SLACK = 1e-9  # an end and the truth may be the same number, computed in two ways
 
@@ -101,21 +108,21 @@ _PAIRS = 200  # pairs (n, c) up to which all data sets are simulated
 
 
 @dataclass(frozen=True)
-class Design:
+class SimulatedDesign:
     """Numbers of trials, fewest first, and how many problems have each."""
 
     ns: tuple[int, ...]
     problems: tuple[int, ...]
 
     @staticmethod
-    def of(histogram: Histogram, k: int) -> Design:
+    def of(histogram: Histogram, k: int) -> SimulatedDesign:
         """Return the design of some outcomes, similar numbers of trials taken together if many.
 
         Numbers below 2k are never joined with others: the default rule treats them differently.
 
         >>> pairs = Histogram.of_counts(np.arange(2, 40), np.ones(38, dtype=int))
-        >>> Design.of(pairs, 1)
-        Design(ns=(4, 8, 13, 18, 23, 28, 32, 37), problems=(5, 4, 5, 5, 5, 4, 5, 5))
+        >>> SimulatedDesign.of(pairs, 1)
+        SimulatedDesign(ns=(4, 8, 13, 18, 23, 28, 32, 37), problems=(5, 4, 5, 5, 5, 4, 5, 5))
         """
         ns, place = np.unique(histogram.trials, return_inverse=True)
         problems = np.bincount(place, histogram.problems).astype(np.int64)
@@ -124,7 +131,7 @@ class Design:
             least = _joined(least, problems, 2 * k)
         kept, place = np.unique(least, return_inverse=True)
         counts = np.bincount(place, problems).astype(np.int64)
-        return Design(tuple(kept.tolist()), tuple(counts.tolist()))
+        return SimulatedDesign(tuple(kept.tolist()), tuple(counts.tolist()))
 
     @property
     def n_problems(self) -> int:

@@ -46,7 +46,7 @@ from passband.types import Floats, Ints
 __all__ = [
     "ClusterSpread",
     "ClusteredValues",
-    "Expected",
+    "ExpectedProblem",
     "SizeEffect",
     "are_few",
     "carriers",
@@ -244,7 +244,7 @@ _EXTRA = 2.0  # clusters added in the image of the fitted problems, so that the 
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedProblem:
     """Predicted moments of one further problem's value, and the noise of the mean."""
 
     centre: float  # the mean of the observed problems and of a few further ones
@@ -260,7 +260,7 @@ class ClusteredValues:
     values: Floats
     codes: Ints
 
-    def ends(self, expected: Expected, level: float, reach: float | None = None) -> Ends:
+    def ends(self, expected: ExpectedProblem, level: float, reach: float | None = None) -> Ends:
         """Return the outer ends of two intervals: by sums of clusters, and by Kish's number.
 
         A single cluster does not show how clusters differ. Then all but the chance that the level
@@ -278,7 +278,7 @@ class ClusteredValues:
         low, high = np.minimum(by_sums.low, ends.low), np.maximum(by_sums.high, ends.high)
         return Ends(low, high, np.maximum(by_sums.se, ends.se)).containing(mean)
 
-    def _by_sums(self, expected: Expected, mean: Floats, z: float) -> Ends:
+    def _by_sums(self, expected: ExpectedProblem, mean: Floats, z: float) -> Ends:
         """Return ends from the clusters' sums of deviations, as if they were of equal size.
 
         Two clusters are added whose problems are independent draws from the fit, so that the
@@ -300,7 +300,7 @@ class ClusteredValues:
         return Ends(low, high, np.sqrt(np.asarray(variance)))
 
 
-def _by_number(spread: ClusterSpread, expected: Expected, mean: Floats, z: float) -> Ends:
+def _by_number(spread: ClusterSpread, expected: ExpectedProblem, mean: Floats, z: float) -> Ends:
     """Return Wilson's ends for as many equal clusters as these are worth."""
     variance = max(spread.variance, expected.alone, _LEAST)
     share = _share(spread.effective * variance, expected.centre)
@@ -331,12 +331,12 @@ def over_clusters(
     return cluster_values(outcomes, mixture, values, k).ends(expected, level, reach)
 
 
-def expected_of(mixture: Mixture, values: Floats) -> Expected:
+def expected_of(mixture: Mixture, values: Floats) -> ExpectedProblem:
     """Return the fit's prediction for one further problem, values scaled to [0, 1]."""
     problems = float(mixture.counts.sum())
     distribution = (mixture.counts + 2.0 * mixture.predictive) / (problems + 2.0)
     centre = float(distribution @ values)
-    return Expected(
+    return ExpectedProblem(
         centre,
         float(mixture.predictive @ (values - centre) ** 2),
         float(mixture.predictive @ (values - centre) ** 3),

@@ -38,9 +38,9 @@ from passband.stats.checks import ROUNDING
 from passband.stats.interval.default.clusters import are_few, cluster_notes
 from passband.stats.interval.default.graded_problems import graded_over_problems, missed_share
 from passband.stats.interval.default.graded_sample import (
+    GradedNoise,
     GradedSample,
     SharedCounts,
-    TrialNoise,
     noise_moments,
     trials_for_noise,
 )
@@ -71,7 +71,7 @@ def graded_over_trials(sample: GradedSample, level: float) -> Ends | None:
     return noise.direct(sample.mean, sample.problems, level, sample.sign)
 
 
-def _bounded(sample: GradedSample, noise: TrialNoise, level: float, *, silent: bool) -> Ends:
+def _bounded(sample: GradedSample, noise: GradedNoise, level: float, *, silent: bool) -> Ends:
     if silent:
         direct = _missed(sample, level)
     else:
@@ -83,7 +83,7 @@ def _bounded(sample: GradedSample, noise: TrialNoise, level: float, *, silent: b
     return replace(ends, se=twin.se if silent else direct.se)
 
 
-def _twin(sample: GradedSample, noise: TrialNoise, level: float) -> Ends | None:
+def _twin(sample: GradedSample, noise: GradedNoise, level: float) -> Ends | None:
     """Return the interval of scores of 0 and 1 shared out alike, drawn in as these vary less."""
     ends, shared = coins_over_trials(sample, level), sample.shared
     if ends is None or shared is None:

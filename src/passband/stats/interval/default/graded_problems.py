@@ -17,7 +17,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from passband.stats.interval.default.clusters import ClusteredValues, Expected, cluster_spread
+from passband.stats.interval.default.clusters import (
+    ClusteredValues,
+    ExpectedProblem,
+    cluster_spread,
+)
 from passband.stats.interval.default.graded_sample import GradedSample, SharedCounts
 from passband.stats.interval.default.wilson import (
     Ends,
@@ -120,7 +124,7 @@ def _clustered(sample: GradedSample, level: float) -> Ends:
     return grouped.ends(_expected(sample.scaled, sample.shared), level)
 
 
-def _expected(values: Floats, shared: SharedCounts | None) -> Expected:
+def _expected(values: Floats, shared: SharedCounts | None) -> ExpectedProblem:
     """Return the moments of a further problem, as the fit to the shares has them, drawn in."""
     count, mean = float(len(values)), float(values.mean())
     further, weights = values, np.full(len(values), 1.0 / count)
@@ -131,7 +135,7 @@ def _expected(values: Floats, shared: SharedCounts | None) -> Expected:
     second = float(weights @ (further - centre) ** 2)
     alone = (float(((values - centre) ** 2).sum()) + 2.0 * second) / (count + 2.0)
     third = float(weights @ (further - centre) ** 3)
-    return Expected(float(centre), second, third, alone / max(count - 1.0, 1.0))
+    return ExpectedProblem(float(centre), second, third, alone / max(count - 1.0, 1.0))
 
 
 # -- scores without bounds ---------------------------------------------------------------------

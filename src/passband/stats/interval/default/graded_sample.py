@@ -34,9 +34,9 @@ from passband.stats.metric.metric import Metric
 from passband.types import Floats, Ints
 
 __all__ = [
+    "GradedNoise",
     "GradedSample",
     "SharedCounts",
-    "TrialNoise",
     "noise_moments",
     "share_out",
     "trials_for_noise",
@@ -44,7 +44,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class TrialNoise:
+class GradedNoise:
     """The noise of each problem's value, of the problems with enough trials to show it."""
 
     variance: Floats
@@ -52,12 +52,12 @@ class TrialNoise:
     trials: Floats
 
     @staticmethod
-    def of(groups: Sequence[ScoreGroup], metric: Metric, means: Sequence[float]) -> TrialNoise:
+    def of(groups: Sequence[ScoreGroup], metric: Metric, means: Sequence[float]) -> GradedNoise:
         least = trials_for_noise(metric)
         rows = [group.ordered for group in groups if group.n >= least]
         parts = [noise_moments(metric, means, scores) for scores in rows]
         empty = np.empty(0)
-        return TrialNoise(
+        return GradedNoise(
             np.concatenate([empty, *(variance for variance, _ in parts)]),
             np.concatenate([empty, *(third for _, third in parts)]),
             np.concatenate([empty, *(np.full(len(scores), scores.shape[1]) for scores in rows)]),
@@ -320,10 +320,10 @@ class GradedSample:
         return float(self.request.outcomes.required_graded().coin_share ** _SHARPNESS)
 
     @cached_property
-    def noise(self) -> TrialNoise:
+    def noise(self) -> GradedNoise:
         """The noise of sampling, of the problems with enough trials to show it."""
         groups = self.groups if self.noisy is None else self.noisy
-        return TrialNoise.of(groups, self.request.metric, self.request.means)
+        return GradedNoise.of(groups, self.request.metric, self.request.means)
 
     @cached_property
     def measured(self) -> int:

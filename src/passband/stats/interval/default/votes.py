@@ -34,12 +34,12 @@ from passband.stats.data.votes import SILENT, Votes
 from passband.stats.interval.default.wilson import level_of, roots, student_quantile
 from passband.stats.interval.registry import Interval
 from passband.stats.interval.request import IntervalRequest
-from passband.stats.metric.votes import Vote, vote_table
+from passband.stats.metric.votes import VoteValue, vote_table
 from passband.types import Floats, Ints
 
 __all__ = [
     "AnswerModel",
-    "Replicates",
+    "VoteReplicates",
     "answer_notes",
     "replicates_of",
     "vote_over_trials",
@@ -53,7 +53,7 @@ _LEAST_COUNTED = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Replicates:
+class VoteReplicates:
     """The values of votes over new trials of some problems, for k = 1, 2, ..."""
 
     tables: Floats  # (problems, replicates, k)
@@ -92,7 +92,7 @@ class Replicates:
         return away
 
 
-def replicates_of(outcomes: Outcomes, k: int) -> Replicates:
+def replicates_of(outcomes: Outcomes, k: int) -> VoteReplicates:
     """Return replicates of problems with at least k trials, kept with the outcomes.
 
     Where there are many problems, of some of them: the variance is averaged over problems anyway.
@@ -107,8 +107,8 @@ def replicates_of(outcomes: Outcomes, k: int) -> Replicates:
             enough = np.sort(rng.choice(enough, total // 2, replace=False))
         model = AnswerModel.of(outcomes.required_votes().take(enough))
         tables = model.tables(max(2, total // len(enough)), longest, rng)
-        outcomes.memo[key] = Replicates(tables, model.trials)
-    replicates: Replicates = outcomes.memo[key]
+        outcomes.memo[key] = VoteReplicates(tables, model.trials)
+    replicates: VoteReplicates = outcomes.memo[key]
     return replicates
 
 
@@ -241,7 +241,7 @@ def vote_trial_notes(request: IntervalRequest) -> tuple[Note, ...]:
     used = outcomes.trials[outcomes.trials >= request.k]
     if 2 * request.k > int(used.min()):
         notes.append(K_ABOVE_HALF)
-    values = Vote().of_answers(outcomes, request.k)
+    values = VoteValue().of_answers(outcomes, request.k)
     informative = len(values) - _commonest(values)
     if len(values) > 1 and informative < _ENOUGH_INFORMATIVE:
         notes.append(few_informative(len(values), informative))

@@ -43,7 +43,7 @@ __all__ = [
     "Law",
     "Mixing",
     "Mixture",
-    "Stratum",
+    "TrialStratum",
     "fit_mixture",
     "maximised",
     "posterior_of_betas",
@@ -170,7 +170,7 @@ _FEWEST = 5  # problems in a stratum
 
 
 @dataclass(frozen=True, eq=False)
-class Stratum:
+class TrialStratum:
     """The problems with neighbouring numbers of trials, and the distributions fitted to them."""
 
     ns: slice  # positions among the numbers of trials of the whole grid
@@ -240,7 +240,7 @@ class Mixture:
         return self.near if 2 * k <= self.grid.ns[0] else self.close
 
     @cached_property
-    def strata(self) -> tuple[Stratum, ...]:
+    def strata(self) -> tuple[TrialStratum, ...]:
         """The problems by numbers of trials; one stratum has the law of all problems.
 
         The strata of many data sets are those of their average.
@@ -248,15 +248,15 @@ class Mixture:
         shares = self.shares.mean(axis=tuple(range(self.shares.ndim - 1)))
         found = strata_of(self.grid.ns, (self.pooled.problems * shares).tolist())
         if len(found) == 1:
-            return (Stratum(found[0], slice(0, len(self.grid.trials)), self.pooled),)
+            return (TrialStratum(found[0], slice(0, len(self.grid.trials)), self.pooled),)
         return tuple(self._stratum(ns) for ns in found)
 
-    def _stratum(self, ns: slice) -> Stratum:
+    def _stratum(self, ns: slice) -> TrialStratum:
         part = self.grid.part(ns)
         whole = self if self.whole is None else self.whole
         same = [] if whole is self else [s.law for s in whole.strata if s.law.grid.ns == part.ns]
         own = Law(part, self.counts[..., part.cells], whole.near.weights)
-        return Stratum(ns, part.cells, same[0] if same else own)
+        return TrialStratum(ns, part.cells, same[0] if same else own)
 
 
 def fit_mixture(grid: CountGrid, counts: Floats, whole: Mixture | None = None) -> Mixture:

@@ -26,12 +26,12 @@ from passband.errors import InvalidInput
 from passband.stats.checks import as_whole
 from passband.stats.data.evidence import Evidence
 from passband.stats.evidence.collect import evidence_of, evidence_of_strata
-from passband.stats.interval.estimation import Estimate, Template
+from passband.stats.interval.estimation import Estimate, EstimateTemplate
 from passband.stats.interval.strata.combination import combined_estimate
 from passband.stats.interval.strata.weights import Labels, Weights, split_by
 from passband.stats.metric.metric import Metric
 
-__all__ = ["Design", "part_of_population"]
+__all__ = ["SamplingDesign", "part_of_population"]
 
 
 def part_of_population(problems: Estimate, trials: Estimate, population: int) -> Estimate:
@@ -61,18 +61,21 @@ def _distance(wide: float | None, narrow: float | None, share: float) -> float |
 
 
 @dataclass(frozen=True)
-class Design:
+class SamplingDesign:
     """The arguments of `estimate` that say how problems were sampled, checked."""
 
-    template: Template
+    template: EstimateTemplate
     by: Labels | None
     weights: Weights | None
     population: int | None
 
     @staticmethod
     def of(
-        template: Template, by: Labels | None, weights: Weights | None, population: int | None
-    ) -> Design:
+        template: EstimateTemplate,
+        by: Labels | None,
+        weights: Weights | None,
+        population: int | None,
+    ) -> SamplingDesign:
         """Check the arguments, of which at least one is given."""
         if template.method != "auto":
             raise InvalidInput(
@@ -85,7 +88,7 @@ class Design:
             raise InvalidInput("weights goes with by: one label per problem.")
         elif weights is None:
             raise InvalidInput("by goes with weights: 'equal', 'size', or a share for each label.")
-        return Design(template, by, weights, population)
+        return SamplingDesign(template, by, weights, population)
 
     def most_trials(self, name: str, /) -> int:
         """Return the most trials of any problem; for a curve, of the poorest stratum's problems."""
@@ -122,7 +125,7 @@ class Design:
 
 
 def _check_population(
-    template: Template, by: Labels | None, weights: Weights | None, population: int
+    template: EstimateTemplate, by: Labels | None, weights: Weights | None, population: int
 ) -> None:
     if by is not None or weights is not None:
         raise InvalidInput("population is for a plain mean over problems, not for strata (by).")

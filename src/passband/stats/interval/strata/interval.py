@@ -27,7 +27,7 @@ from passband.stats.interval.fit.mixture import Mixture, fit_mixture
 from passband.stats.interval.registry import Interval, interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.strata.spread import (
-    Spread,
+    StratumSpread,
     edge_over_problems,
     spread_of_counts,
     spread_of_values,
@@ -137,7 +137,7 @@ def _over_problems(value: float, strata: Sequence[IntervalRequest], weights: Flo
 
 def _spread(
     strata: Sequence[IntervalRequest], weights: Floats, start: float, scale: float
-) -> Spread:
+) -> StratumSpread:
     if not all(map(_has_grid, strata)):
         each = [_linear(request, request.metric.by_problem(request.outcomes)) for request in strata]
         return spread_of_values([(values - start) / scale for values in each], weights)

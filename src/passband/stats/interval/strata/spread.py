@@ -41,7 +41,7 @@ from passband.stats.interval.registry import Interval
 from passband.types import Floats, Ints
 
 __all__ = [
-    "Spread",
+    "StratumSpread",
     "edge_over_problems",
     "spread_of_counts",
     "spread_of_values",
@@ -55,7 +55,7 @@ _LEAST = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class StratumSpread:
     """The moments of the strata's values, each around the mean of its stratum."""
 
     weight: Floats
@@ -71,7 +71,9 @@ class Spread:
         return 1.0 / float((self.weight**2 / self.count).sum())
 
 
-def spread_of_counts(grid: CountGrid, counts: Floats, values: Floats, weight: Floats) -> Spread:
+def spread_of_counts(
+    grid: CountGrid, counts: Floats, values: Floats, weight: Floats
+) -> StratumSpread:
     """Return the spread of strata from their counts over the pairs of a grid: (..., strata, pairs).
 
     To each stratum some problems are added that a family of Beta distributions, fitted to it,
@@ -89,7 +91,7 @@ def spread_of_counts(grid: CountGrid, counts: Floats, values: Floats, weight: Fl
     variance = (distribution * away**2).sum(axis=-1) * count / np.maximum(count - 1.0, 1.0)
     third = (distribution * away**3).sum(axis=-1)
     mean = (counts * values).sum(axis=-1) / count
-    return _pooled(Spread(weight, count, mean, variance, third, count - 1.0 + 2.0 * extra))
+    return _pooled(StratumSpread(weight, count, mean, variance, third, count - 1.0 + 2.0 * extra))
 
 
 def _predicted(grid: CountGrid, counts: Floats) -> Floats:
@@ -102,17 +104,17 @@ def _predicted(grid: CountGrid, counts: Floats) -> Floats:
     return predicted
 
 
-def spread_of_values(strata: Sequence[Floats], weight: Floats) -> Spread:
+def spread_of_values(strata: Sequence[Floats], weight: Floats) -> StratumSpread:
     """Return the spread of strata from the values of their problems."""
     count = np.array([float(len(values)) for values in strata])
     mean = np.array([values.mean() for values in strata])
     squares = np.array([((values - values.mean()) ** 2).sum() for values in strata])
     third = np.array([((values - values.mean()) ** 3).mean() for values in strata])
     variance = squares / np.maximum(count - 1.0, 1.0)
-    return _pooled(Spread(weight, count, mean, variance, third, count - 1.0))
+    return _pooled(StratumSpread(weight, count, mean, variance, third, count - 1.0))
 
 
-def _pooled(spread: Spread) -> Spread:
+def _pooled(spread: StratumSpread) -> StratumSpread:
     """Give strata of a single problem the mean variance of the others.
 
     Where every stratum is a single problem, that is the variance across all of them: too large,
@@ -134,7 +136,7 @@ def _pooled(spread: Spread) -> Spread:
         variance = np.where(is_single, np.maximum(of_all, variance), variance)
         third = np.where(is_single, skew, third)
         freedom = np.where(is_single, total, freedom)
-    return Spread(
+    return StratumSpread(
         spread.weight, spread.count, spread.mean, np.maximum(variance, _LEAST), third,
         np.maximum(freedom, 1.0),
     )  # fmt: skip
@@ -144,7 +146,7 @@ _SHRINK = 0.125  # keeps what is scaled by it clear of 0 and 1, where ends are c
 
 
 def strata_over_problems(
-    mean: Floats, spread: Spread, level: float, *, bounded: bool = True
+    mean: Floats, spread: StratumSpread, level: float, *, bounded: bool = True
 ) -> Ends:
     """Return the interval for problems like these, the strata and their weights being fixed."""
     w, count, m, variance = spread.weight, spread.count, spread.mean, spread.variance
