@@ -1,11 +1,11 @@
-"""Checks of the arguments that the statistics share: level, target, numbers, names.
+"""Check the arguments that the statistics share: level, target, numbers, names.
 
 ``as_...`` returns the argument as the type that is computed with; ``check_...`` returns nothing.
 Both raise `WrongType` for another type and `InvalidInput` for a value out of range, with the name
 of the argument, the rule and the value. Nothing heavy is imported, so that the command line can
 use them before it needs numpy.
 
-Tolerances below which a difference is a rounding error.
+`ROUNDING` is the tolerance below which a difference is a rounding error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Answers given with their scores, or with the right ones, as rows of scores and votes.
-
-The column of answers in a table of trials: which one it is, and its answers by number.
-"""
+"""Turn answers into rows of scores and votes, and find the answer column of a table."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Cells of a table: names, scores as people write them, and what counts as nothing.
+"""Read the cells of a table: names, scores as people write them, missing values.
 
-Columns that hold each distinct value once, and for every row the number of its value.
-
+A `CodedColumn` holds each distinct value once, and for every row the number of its value.
 A table of a million trials has few distinct values in a column. What is read off a cell (a label, a
 score) is then read off each value once, and spread over the rows by numpy.
 """

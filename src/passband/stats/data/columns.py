@@ -1,6 +1,4 @@
-"""Names of columns, and the role that each plays in a table of trials.
-
-Columns that set rows apart: those that split a table, and those that are pooled by accident.
+"""Find the role of each column in a table of trials by its name and values.
 
 A column such as `checkpoint` under whose every value every problem occurs is a condition. Rows
 that differ in it are not trials of the same thing, though they look like trials.

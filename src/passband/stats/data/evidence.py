@@ -1,4 +1,4 @@
-"""Evidence: what was found out about a data set, which bears on every number that is made of it."""
+"""Hold the findings about a data set that bear on every number made of it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Arrays and nested lists of scores, read as a matrix and a mask of present entries.
+"""Read arrays of scores, and names of problems and clusters, into `Outcomes`.
 
-Names of problems and of clusters: given as anything, kept as text.
+Scores become a matrix with a mask of present entries; names of any type are kept as text.
 """
 
 from __future__ import annotations

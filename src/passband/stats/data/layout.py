@@ -1,4 +1,4 @@
-"""A table understood: the role of each column, the groups of rows, and the outcomes of each.
+"""Lay out a table: the role of each column, the groups of rows, the outcomes of each.
 
 Everything about columns is decided here, once: `lay_out` finds roles, columns to split by and
 columns that are pooled by accident, and `Layout.groups` reads each column a single time.

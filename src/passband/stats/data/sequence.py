@@ -1,7 +1,4 @@
-"""The scores of trials in the order in which they were asked.
-
-The order in which the rows of a table were asked: that of a number, or that of the rows.
-"""
+"""Keep scores in the order of asking: that of a numbered column, or of the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What trials took, beside their scores: cost, tokens and seconds, read when a metric asks."""
+"""Read cost, tokens and seconds of trials when a metric asks for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparison of two models on the same problems: by how much, how surely, and where.
+"""Compare two models on the same problems: by how much, how surely, and where.
 
 Most of what makes one problem harder than another is the same for both models. The difference of
 their values, problem by problem, is free of it, and so needs far fewer problems than two separate

@@ -1,11 +1,10 @@
 """The difference of two sides, with an interval at any level and a test.
 
-The difference of a problem's two values if its trials had been dealt to the models at random.
-
-Two models that are alike on a problem could as well have exchanged any of its trials. Given the
-successes of both together, those of the first are then hypergeometric, and the moments of the
-difference follow exactly. With different numbers of trials on the two sides they say what the data
-often do not show: how far the values of the side with fewer trials scatter, and to which side.
+`permuted_moments` deals a problem's trials to the two models at random. Two models that are alike
+on a problem could as well have exchanged any of its trials. Given the successes of both together,
+those of the first are then hypergeometric, and the moments of the difference follow exactly. With
+different numbers of trials on the two sides they say what the data often do not show: how far the
+values of the side with fewer trials scatter, and to which side.
 """
 
 from __future__ import annotations

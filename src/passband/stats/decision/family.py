@@ -1,4 +1,4 @@
-"""Verdicts on several comparisons at once: p-values adjusted for their number.
+"""Adjust the p-values and verdicts of several comparisons for their number.
 
 Of twenty comparisons of models that are alike, one comes out at 5 % as a rule. Holm's method makes
 the chance of any false finding at most the chosen one, however the comparisons depend on each

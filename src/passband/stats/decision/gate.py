@@ -1,4 +1,7 @@
-"""Rulings on several checks at once: which are regressions, which pass, which are open.
+"""Rule on a gate's checks: which are regressions, which pass, which are open.
+
+A `Check` says for one metric of one task how sure it is that the new model is worse, or is not by a
+tolerance; `Failed` trials, which have no score, bound it from both sides.
 
 Any of m checks may look worse by chance, so the p-values of being worse are adjusted by Holm's
 method: the chance of one regression or more that is none is at most the allowed error, however the
@@ -6,10 +9,6 @@ checks depend on each other. All checks must pass for a gate to pass, and that t
 it is an intersection-union test, wrong only where the one check that should have failed passes.
 
 Holm (1979), Scandinavian Journal of Statistics 6, 65-70; Berger (1982), Technometrics 24, 295-300.
-
-One metric of one task: how sure it is that the new model is worse, or is not by a tolerance.
-
-Failed trials, which have no score: what two models would look like, whatever these had been.
 """
 
 from __future__ import annotations

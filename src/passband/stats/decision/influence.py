@@ -1,4 +1,4 @@
-"""Which problems carry a difference, and whether the verdict hangs on a few of them."""
+"""Find the problems that carry a difference, and whether the verdict hangs on a few."""
 
 from __future__ import annotations
 

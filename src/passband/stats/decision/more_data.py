@@ -1,4 +1,4 @@
-"""How many more trials, or problems, would settle a comparison that is still open."""
+"""Compute how many more trials or problems would settle an open comparison."""
 
 from __future__ import annotations
 

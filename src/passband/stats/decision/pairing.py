@@ -1,4 +1,4 @@
-"""The problems that two models share, and the value of each problem on either side."""
+"""Match the problems that two models share, with each problem's value on either side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The variance of an estimate, split into the problems' part and the sampling's part."""
+"""Split the variance of an estimate into the problems' part and the sampling's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether successive trials agree more often than others of the same problem.
+"""Test whether successive trials agree more often than others of the same problem.
 
 Given how often each value occurs among a problem's n trials, which trials have which is for chance
 to decide if the trials are independent and alike. Of e pairs of neighbours, the number A that agree
@@ -6,7 +6,7 @@ has then the mean e P_2 / n_(2), where P_r is the sum over the values, which occ
 falling power m_(r) = m (m - 1) ... (m - r + 1). With h ordered pairs of pairs that have one trial
 in common, E[A^2] = e P_2 / n_(2) + h P_3 / n_(3) + (e^2 - e - h) (P_2^2 - 4 P_3 - 2 P_2) / n_(4).
 
-Scores that agree in all trials of each problem, where no texts show whether answers do.
+`alike_findings` reports scores that agree in all trials of each problem, if there are no texts.
 """
 
 from __future__ import annotations

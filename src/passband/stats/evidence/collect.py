@@ -1,9 +1,4 @@
-"""All that is known about outcomes: what their reader found, and what their counts show.
-
-The note on problems with too few trials that are unlike the others.
-
-Rare problems at the far end of a bounded scale, which so few problems may not have shown.
-"""
+"""Collect the evidence on outcomes: their reader's findings, and those in their counts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A correlation over problems, with the error that it has if there is none.
-
-How far a share is from the one that chance would give.
-"""
+"""Compare with chance: a correlation over problems, and the size of a share."""
 
 from __future__ import annotations
 

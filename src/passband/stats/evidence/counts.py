@@ -1,14 +1,10 @@
-"""Numbers of trials that follow the results of those trials.
+"""Find numbers of trials that follow the results of those trials.
 
 No interval is right then, for either target: a problem that is asked again because it failed has
-another mean of c/n than one whose number of trials was fixed.
+another mean of c/n than one whose number of trials was fixed. Failed trials that are concentrated
+where answers are wrong, as late timeouts are, weaken it.
 
-Failed trials that are concentrated where answers are wrong, as late timeouts are.
-
-Rules of stopping that leave a pattern in counts, and what each pattern is.
-
-The probability of counts that look stopped by their own outcome, if they were not.
-
+`StoppedCounts` is the pattern of trials stopped by a success, with its probability otherwise.
 Every problem with fewer trials than the most has exactly one success, and none with the most has
 more. If the numbers of trials had nothing to do with the outcomes, that would have probability at
 most the product of (1 - 1/n)^(n - 1) over the problems with 2 <= n < max: for any success rate p,

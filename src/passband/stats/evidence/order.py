@@ -1,16 +1,14 @@
-"""Trials that are not alike in the order in which they were asked.
+"""Find trials that are not alike in the order in which they were asked.
 
 Given the scores of a problem, any order of them is as likely as any other if the number of trials
 was fixed and the trials are independent and alike. Scores that are not 0 and 1 are read as above
 the mean of their problem, or not.
 
-Rounds of asking: whether the trials of one are unlike those of another.
-
-Given the scores of a problem, any order of them is as likely as any other if its trials are alike.
-D_t is the sum over problems of the score in round t less the problem's mean; with n_i trials of
-problem i, and v_i the variance of its scores, Cov(D_s, D_t) is the sum of v_i ([s = t] - 1/n_i)
-over the problems that have both. The trend, sum of t D_t, is one direction among them; what is left
-of D' C^- D without it is chi-square with a degree of freedom less.
+`RoundEffects` tests whether the trials of one round are unlike those of another. D_t is the sum
+over problems of the score in round t less the problem's mean; with n_i trials of problem i, and v_i
+the variance of its scores, Cov(D_s, D_t) is the sum of v_i ([s = t] - 1/n_i) over the problems that
+have both. The trend, sum of t D_t, is one direction among them; what is left of D' C^- D without it
+is chi-square with a degree of freedom less.
 """
 
 from __future__ import annotations

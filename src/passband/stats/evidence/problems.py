@@ -1,7 +1,4 @@
-"""Problems that are copies of each other by their prompts.
-
-Problems of a task that have not been asked yet, and results of problems that it has no more.
-"""
+"""Find problems with copied prompts, unasked problems, and results of unknown ones."""
 
 from __future__ import annotations
 

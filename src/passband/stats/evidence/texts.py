@@ -1,4 +1,4 @@
-"""Answers whose texts are copies: of all trials of a problem, or of the trial before.
+"""Find answers whose texts are copies: in all trials of a problem, or of the one before.
 
 Texts are numbers here, equal for equal texts. A model that is asked again writes another text,
 unless the answer is a letter or a number, which a model that is sure repeats. What a sure model

@@ -1,14 +1,12 @@
-"""The band of scores of 0 and 1: from the fit to the counts, at every k.
+"""The ends of a band at every k, and the critical value that all of them share.
 
-The band of graded scores: from the values of the problems, or the noise of their trials.
+Scores of 0 and 1 use the fit to the counts; graded scores the values of the problems, or the noise
+of their trials; votes their replicates. The critical value is the quantile of the largest of
+several correlated errors.
 
-The correlations between different k come from some ten thousand scores at most: the critical
-value hardly depends on them. The same goes for the noise of the trials, which many more problems
-would not measure better in any way that shows.
-
-The ends of a band over votes at every k, and the quantile that all of them share.
-
-The critical value of a band: the quantile of the largest of several correlated errors.
+For graded scores the correlations between different k come from some ten thousand scores at most:
+the critical value hardly depends on them. The same goes for the noise of the trials, which many
+more problems would not measure better in any way that shows.
 """
 
 from __future__ import annotations

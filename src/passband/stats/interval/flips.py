@@ -1,4 +1,4 @@
-r"""Verdicts that were given twice, and what their changes do to an interval.
+r"""Widen an interval by the changes between verdicts that were given twice.
 
 A program that depends on the hash seed, the clock or the load of the machine may pass today and
 fail tomorrow. Two parts of that have to be kept apart.

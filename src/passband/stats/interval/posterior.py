@@ -18,7 +18,7 @@ Two models of the problems:
 - a Beta with unknown parameters, and unknown shares of problems that are never and always solved,
   averaged over all that is unknown: "hierarchical".
 
-The joint distribution of means over problems with Beta posteriors, by Fourier transform.
+`JointDistribution` is that of means over problems with Beta posteriors, by Fourier transform.
 """
 
 from __future__ import annotations

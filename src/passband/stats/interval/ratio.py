@@ -1,7 +1,4 @@
-"""Ratios of two means over problems: of costs, and of cost to what was solved.
-
-The cost of a solved problem: mean cost of a trial over the share of trials that succeed.
-"""
+"""Ratios of two means over problems: of costs, and of cost to the share solved."""
 
 from __future__ import annotations
 

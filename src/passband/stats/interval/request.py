@@ -1,6 +1,6 @@
 """Everything an interval method needs: data, metric, target, level, seed.
 
-Requests for metrics that are means of other scores: votes, and avg@k.
+`as_mean_request` turns metrics that are means of other scores, votes and avg@k, into those means.
 """
 
 from __future__ import annotations

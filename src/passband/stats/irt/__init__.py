@@ -1,10 +1,9 @@
 """Item response theory: banks of items with known parameters, and abilities of models.
 
 `items` holds the parameters, `curves` the response curves, `evidence` what was seen. `posterior`
-is the fast path of an adaptive test, `ability` the four estimates of theta, `information` what an
-item would tell, `bank_accuracy` the accuracy on all items. `calibrate` estimates parameters from
-`responses`, by `em` on `item_terms`, with `screen`, `item_errors` and `item_fit`; `link` moves them
-to the scale of another bank.
+is the fast path of an adaptive test, `ability` the four estimates of theta,
+`accuracy` the accuracy on all items. `calibration` estimates parameters from `responses`, by `em`,
+with `item_errors`; `link` moves them to the scale of another bank.
 """
 
 from passband.stats.irt.ability import Ability, estimate_ability

@@ -7,7 +7,7 @@ All of a graded item rests on one identity. With u the threshold below the grade
 
 which loses no digits in the tails, and whose logarithm has the slope a(σ(-a(θ-u)) - σ(a(θ-v))).
 
-What an item would tell about an ability: Fisher's information, and Kullback and Leibler's.
+`information` is Fisher's information on an ability, `kl_information` Kullback and Leibler's.
 """
 
 from __future__ import annotations

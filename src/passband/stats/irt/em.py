@@ -5,11 +5,10 @@ fits each item to the counts that fall to each node. Plain EM creeps; squared ex
 (SQUAREM: Varadhan and Roland 2008, Scandinavian Journal of Statistics 35) takes the long steps
 that two short ones point at, and goes back where the likelihood would fall.
 
-Terms of the likelihood of items, for calibration: log-probabilities and their derivatives.
-
-Items are written with slopes and intercepts, x_j = a θ + d_j, in which the likelihood is close to
-quadratic: a row (a, d) for 1pl, 2pl and continuous items, (a, d, logit c) for 3pl items, and
-(a, d_1 > ... > d_m) for graded ones. An intercept that an item lacks is `ABSENT`.
+`ItemTerms` are the log-probabilities and their derivatives. Items are written with slopes and
+intercepts, x_j = a θ + d_j, in which the likelihood is close to quadratic: a row (a, d) for 1pl,
+2pl and continuous items, (a, d, logit c) for 3pl items, and (a, d_1 > ... > d_m) for graded ones.
+An intercept that an item lacks is `ABSENT`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Evidence: what a model scored on an item, over one trial or several."""
+"""Evidence on an ability: a model's score on an item, over one trial or several."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Standard errors of calibrated items, from the information in the responses.
+"""Standard errors and fit of calibrated items.
 
-What the responses tell is what they would tell with abilities known, less what not knowing the
-abilities takes away (Louis 1982, Journal of the Royal Statistical Society B 44)::
+The information in the responses is that with known abilities, less the part lost by not knowing
+them (Louis 1982, Journal of the Royal Statistical Society B 44)::
 
     information = Σ items' curvature - Σ people Cov(slope of the complete log-likelihood | data)
 
@@ -11,10 +11,9 @@ Up to `MOST_TOGETHER` parameters this is one matrix. Beyond, each item has a mat
 which takes the other items' parameters as known; errors that all items share, of about
 1/√people in units of the spread of the abilities, are then left out.
 
-Fit of calibrated items: whether scores are as far from what the model expects as they should be.
-
-A score y is compared with its prediction π from the same person's other scores, so that y is not
-held against itself. Under the model the residuals y - π have mean 0 and variance π (1 - π)::
+`ItemFit` tests whether scores scatter around the model as they should. A score y is compared with
+its prediction π from the same person's other scores, so that y is not held against itself. Under
+the model the residuals y - π have mean 0 and variance π (1 - π)::
 
     infit   Σ (y - π)² / Σ π (1 - π)          1 if the model holds; above, the item is noisier
     outfit  mean of (y - π)² / (π (1 - π))    the same, with weight on surprises far off

@@ -1,4 +1,4 @@
-"""Items of a bank: what each asks of a model, as the parameters of a response curve.
+"""Items of a bank, as parameters of response curves.
 
 With σ(x) = 1 / (1 + exp(-x)), and no factor of 1.7 anywhere::
 

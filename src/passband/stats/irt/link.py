@@ -1,4 +1,4 @@
-"""Linking: a calibration of its own scale onto the scale of an existing bank.
+"""Link a calibration on its own scale to the scale of an existing bank.
 
 Two calibrations that share items differ by a line, θ' = A θ + B: then a' = a / A and b' = A b + B.
 """

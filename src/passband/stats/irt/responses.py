@@ -1,7 +1,4 @@
-"""Responses of many models to the items of a bank, as counts of each grade.
-
-Screening: items that a bank cannot use, each with the reason.
-"""
+"""Read responses of many models to items, as counts of grades, and screen the items."""
 
 from __future__ import annotations
 

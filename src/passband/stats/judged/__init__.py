@@ -1,4 +1,4 @@
-"""Estimates from a judge's verdicts, corrected by the trials that people labelled.
+"""Correct estimates from a judge's verdicts by the trials that people labelled.
 
 `Judged` holds the trials of one model with the judge's scores and the labels. `corrected` estimates
 a metric of the labels from both, `corrected_difference` the difference of two models, `agreement`

@@ -1,4 +1,4 @@
-"""The difference of two models that one judge judged, corrected by labels of both.
+"""Correct the difference of two models with one judge by labels of both.
 
 Each side has its corrected value, with a prediction p of every trial and weighted residuals of the
 labelled ones (see `strata` and `regression`). With d_i the difference of the mean predictions of
@@ -8,10 +8,6 @@ problem i, r_i that of its sums of weighted residuals, and m problems labelled o
 
 so that whatever the two models share on a problem, difficulty or the judge's taste, cancels as far
 as it is shared. The floor is one residual of 1, as for a single model.
-
-Judged trials of two models on the problems that both have.
-
-One model's part of a corrected difference.
 """
 
 from __future__ import annotations

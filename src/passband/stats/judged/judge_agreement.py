@@ -1,4 +1,4 @@
-"""How well a judge agrees with the labels: by class, and in all.
+"""Measure a judge's agreement with the labels, by class and in all.
 
 Counts of labelled trials make a table of two by two: label 0 or 1, verdict 0 or 1. Its shares are
 weighted where labels were not drawn with equal probability, such as half by verdict, so that they

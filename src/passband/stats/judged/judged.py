@@ -1,8 +1,7 @@
 """Judged trials: the judge's score of each trial of one model, and the labels of some.
 
-How the trials that are labelled were drawn, and the probability that each had of being drawn.
-
-With M problems, problem i of n_i trials, and m labels, a trial of problem i is drawn with
+A `Design` says how the labelled trials were drawn, and with which probability. With M problems,
+problem i of n_i trials, and m labels, a trial of problem i is drawn with
 
     spread    e_i / n_i, e_i the expected labels of the problem: one in every full round, and the
               share of problems that the last round reaches

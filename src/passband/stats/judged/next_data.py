@@ -1,4 +1,4 @@
-"""What to buy next: labels, votes, trials or problems, by the variance that each takes off.
+"""Rank what to buy next (labels, votes, trials, problems) by the variance it removes.
 
 With B and W the variances of a label between and within problems, B_e and W_e those of what the
 judge leaves unexplained, M problems, N trials, m labels in m_c problems, a corrected mean has

@@ -9,17 +9,16 @@ The units are trials for a mean of graded labels; for pass@k they are the proble
 labels, y being the metric of the labels and f that of all verdicts. With r_i the weighted residuals
 of problem i around their mean, and m problems with labels,
 
-    V = rest + m / (m - 2) (sum r_i^2 + 1 / m'^2),      rest as in `prediction`,
+    V = rest + m / (m - 2) (sum r_i^2 + 1 / m'^2),      rest as in `Prediction`,
 
 where the last term, one residual of 1 among the m' = 1 / sum a^2 that the labels are worth, is for
 values of 0 to 1 only: few labels may all agree by luck. V is at least 0.3 of its second part. The
 degrees of freedom are Welch and Satterthwaite's.
 
-Predictions of labels, and the noise of their mean together with what labels correct in it.
-
-Every trial has a prediction p, made from its verdict. A labelled trial has a weight a in the
-estimate, and a residual e = y - p. With r_i the sum of a e over the labels of problem i, and p_i
-the mean prediction of its n_i trials, the variance of the estimate is that of the residuals and
+A `Prediction` holds predicted labels, and the noise of their corrected mean. Every trial has a
+prediction p, made from its verdict. A labelled trial has a weight a in the estimate, and a residual
+e = y - p. With r_i the sum of a e over the labels of problem i, and p_i the mean prediction of its
+n_i trials, the variance of the estimate is that of the residuals and
 
     over problems   var(p_i) / M + (2 / M) sum_i (p_i - mean) r_i
     over trials     sum_i var_t(p_it) / (n_i M^2) + (2 / M) sum a e (p_it - p_i) / (n_i - 1)

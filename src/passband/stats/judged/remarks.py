@@ -1,7 +1,4 @@
-"""Notes on corrected estimates: what few, agreeing or partial labels leave open.
-
-Judged trials for which there is no corrected number, and the sentence that says why.
-"""
+"""Notes on corrected estimates, and refusals of labels that correct nothing."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Weights: what each trial counts in the mean over problems, and each label in its estimate.
+"""Weigh each trial in the mean over problems, and each label in its estimate.
 
 The target is the mean over M problems of the mean over their n_i trials, so a trial counts
 1 / (M n_i). A label that was drawn with probability q counts in proportion to 1 / (M n_i q).
 
-Labels and verdicts by problem: what pass@k and its like are regressed on.
+`ProblemUnits` are labels and verdicts by problem, the units of regression for pass@k.
 """
 
 from __future__ import annotations

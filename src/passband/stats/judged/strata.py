@@ -1,4 +1,4 @@
-"""The share of trials labelled right, post-stratified by the judge's verdict.
+"""Post-stratify the share of trials labelled right by the judge's verdict.
 
 The strata h are the trials that the judge fails, those that it passes, and those without a verdict.
 W_h is the share of a stratum among all trials, y_h the mean of its labels:
@@ -8,12 +8,11 @@ W_h is the share of a stratum among all trials, y_h the mean of its labels:
 Every trial is predicted by the mean of its stratum, p = y_h. A label has the weight
 a = W_h b / sum_h b, with b its weight in the sample.
 
-Intervals for a post-stratified share: Jeffreys' in each stratum, combined by MOVER.
-
-MOVER squares and adds the distances from the estimate to the ends of its parts' intervals, so that
-strata whose labels all agree keep the width that so few labels leave open. The labels' part is
-multiplied by a design effect D where several labels come from one problem, and the part of the
-trials and problems themselves is added:
+Its interval combines Jeffreys' intervals of the strata by MOVER, which squares and adds the
+distances from the estimate to the ends of its parts' intervals, so that strata whose labels all
+agree keep the width that so few labels leave open. The labels' part is multiplied by a design
+effect D where several labels come from one problem, and the part of the trials and problems
+themselves is added:
 
     low  = value - sqrt(k D sum_h W_h^2 (y_h - l_h)^2 + T^2 rest)
     high = value + sqrt(k D sum_h W_h^2 (u_h - y_h)^2 + T^2 rest)

@@ -3,8 +3,6 @@
 Each kind of value answers the same questions: its value for c of n successes, for graded scores,
 at a success probability p, and along a whole curve of k. A new kind is a subclass of
 `ProblemValue`; a question that it does not answer raises an error, and is never approximated.
-
-The latent value of a credit vector: what it is worth after endless trials, given p.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""The credit vector of each metric: what j = 0..k successes among k draws are worth.
-
-Credit vectors: the one shape that every pass-like metric has.
+"""Credit vectors: the one shape that every pass-like metric has.
 
 A credit vector ``s_0 .. s_k`` is the credit earned by j successes among k draws. From it follow
 

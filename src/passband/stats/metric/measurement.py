@@ -1,7 +1,4 @@
-"""Point values of metrics on outcomes: one, several, or the whole curve over k.
-
-Bounds of a metric: every unscored trial a failure, and every one a success.
-"""
+"""Measure metrics on outcomes: one, several, the curve over k, bounds by unscored trials."""
 
 from __future__ import annotations
 

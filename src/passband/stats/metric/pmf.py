@@ -4,13 +4,12 @@
 - k new trials of a problem whose success probability is known: binomial;
 - k new trials of a problem whose success probability is Beta distributed: beta-binomial.
 
-Rising factorials far beyond the range of a float, as mantissa times a power of two.
-
-10,000! has 35,660 digits. Products and quotients of such numbers, which is what every
-probability of this package is made of, are taken on the mantissas, while the exponents are
-added as integers. No logarithm is taken, so no digit is lost to one: a factorial of n carries
-a relative error of at most n/2 units in the last place, and a probability built from nine of
-them stays within 1e-12 far beyond n = 1,000.
+They are made of rising factorials far beyond the range of a float, kept as mantissa times a power
+of two. 10,000! has 35,660 digits. Products and quotients of such numbers, which is what every
+probability of this package is made of, are taken on the mantissas, while the exponents are added as
+integers. No logarithm is taken, so no digit is lost to one: a factorial of n carries a relative
+error of at most n/2 units in the last place, and a probability built from nine of them stays within
+1e-12 far beyond n = 1,000.
 """
 
 from __future__ import annotations

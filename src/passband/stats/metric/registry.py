@@ -1,4 +1,4 @@
-"""Metrics by name: what each averages over problems, and how to add one.
+"""Register metrics by name.
 
 A metric that depends on the number of successes among k draws is one credit vector:
 

@@ -1,7 +1,5 @@
 """The value of a vote: the chance that the most frequent answer among k trials is right.
 
-Exact votes: how often an answer is the most frequent one among k of n recorded trials.
-
 Let one answer have s of the n trials and the others m_1 >= m_2 >= ... of them. Among all k-subsets,
 those in which it has v trials and wins, a tie of t+1 answers counting 1/(t+1), number
 

@@ -1,4 +1,4 @@
-"""Sizes from another model's results: more trials for problems that were noisy there.
+"""Allocate trials to problems by another model's results: more where those were noisy.
 
 Sizes that follow the outcomes of the very trials that are measured bias the mean, and are not
 offered. Sizes that were set before are harmless, whatever they are. For pass@k of a problem with

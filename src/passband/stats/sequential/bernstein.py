@@ -33,8 +33,6 @@ have scored.
 
 Fan, Grama and Liu (2015), Electronic Journal of Probability 20, 1-22; Howard et al. (2021), Annals
 of Statistics 49, 1055-1080; Waudby-Smith and Ramdas (2023), JRSS B 86, 1-27.
-
-Rounds: the trials of every problem in their order, one column per round.
 """
 
 from __future__ import annotations

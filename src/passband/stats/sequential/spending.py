@@ -1,4 +1,4 @@
-"""Boundaries of repeated looks: how far the estimate must lie out at each, so that all err rarely.
+"""Compute the boundaries of repeated looks that share one error probability.
 
 Looks at fractions t_1 < t_2 < ... = 1 of the information share an error alpha. A spending function
 says how much of it may be used by fraction t (Lan and DeMets 1983). Boundary b_j is the quantile

@@ -15,7 +15,7 @@ only bounds: from the share solved within the cap to 1.
 
 Girshick, Mosteller and Savage (1946), Annals of Mathematical Statistics 17, 13-23.
 
-Detectors of trials that were stopped by their own outcome, with a bounded rate of false alarms.
+Two detectors find such logs with a bounded rate of false alarms.
 
 *By counts.* Every problem with fewer trials than the most has exactly one success, and none with
 the most has more: see `passband.stats.evidence.counts`.

@@ -1,6 +1,6 @@
-"""A plan: saved to a file, and checked against the trials that were made.
+"""Save a plan to a file, and check it against the trials that were made.
 
-Files of plans: JSON with the hash of its content, so that a later change shows.
+The file is JSON with the hash of its content, so that a later change shows.
 """
 
 from __future__ import annotations

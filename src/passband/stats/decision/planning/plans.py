@@ -1,7 +1,4 @@
-"""Plans and power: how many problems and trials an evaluation needs.
-
-The problems that a difference takes when its variance is known only as well as a pilot shows.
-"""
+"""Plan how many problems and trials an evaluation needs, and which difference it detects."""
 
 from __future__ import annotations
 

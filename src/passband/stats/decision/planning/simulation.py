@@ -1,9 +1,7 @@
-"""Half-widths of the default interval, simulated on the populations that a pilot leaves possible.
+"""Simulate half-widths of the default interval on populations that a pilot leaves possible.
 
 Every draw of a population gives one run of the planned size, and every run the interval that
 `estimate` would print for it. All runs are made at once, along a leading axis.
-
-The populations of problems that a pilot leaves possible, drawn at random.
 
 A pilot of 30 problems does not fix how problems differ, least of all where few succeed. A draw
 takes a Beta from the posterior of the family that the default interval uses, gives the observed

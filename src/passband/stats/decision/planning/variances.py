@@ -1,9 +1,8 @@
-"""The variances that a plan rests on, from a pilot or from numbers.
+"""The variances behind a plan, from a pilot or from numbers.
 
-Half-widths from the moments of a pilot: graded scores, blends of averages, and clusters.
-
-There is no model of such trials to draw new ones from. The pilot's variance is what there is; how
-uncertain it is comes from random weights on the pilot's problems, or clusters of them.
+`MomentWidths` makes half-widths from a pilot's moments, for graded scores, blends of averages and
+clusters. There is no model of such trials to draw new ones from. The pilot's variance is what there
+is; how uncertain it is comes from random weights on the pilot's problems, or clusters of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Plans for a half-width: the design whose printed interval is narrow enough.
-
-The least whole number at which a half-width that falls like a square root is small enough.
-"""
+"""Plan for a half-width: find the design whose printed interval is narrow enough."""
 
 from __future__ import annotations
 

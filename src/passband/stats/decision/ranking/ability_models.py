@@ -1,13 +1,13 @@
-"""The Bradley-Terry model: the odds that one model does better on a problem than another.
+"""Two models of ability: Bradley-Terry, and a conditional logit of models and problems.
 
-The model-by-problem logit, given how many trials of each problem succeeded.
+Bradley-Terry: the odds that one model does better on a problem than another.
 
-A trial of model m on problem i succeeds with probability 1 / (1 + exp(d_i - a_m)). There are as
-many difficulties d_i as problems, and with a few models little to fit each by: fitted like the
-abilities, they make differences of abilities too large, by a factor of two for two models with a
-trial each. Given the number t_i of successes of all models together, the difficulty drops out
-(Rasch's conditional likelihood), whatever its distribution, and whatever problems each model was
-asked:
+Conditional logit: a trial of model m on problem i succeeds with probability 1 / (1 + exp(d_i -
+a_m)). There are as many difficulties d_i as problems, and with a few models little to fit each by:
+fitted like the abilities, they make differences of abilities too large, by a factor of two for two
+models with a trial each. Given the number t_i of successes of all models together, the difficulty
+drops out (Rasch's conditional likelihood), whatever its distribution, and whatever problems each
+model was asked:
 
     P(c_i | t_i) = prod_m C(n_im, c_im) exp(a_m c_im) / [x^t_i] prod_m (1 + x exp(a_m))^n_im
 

@@ -1,4 +1,4 @@
-"""Every model compared with every other on the problems that all of them have."""
+"""Compare every model with every other on the problems that all of them have."""
 
 from __future__ import annotations
 

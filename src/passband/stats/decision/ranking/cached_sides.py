@@ -1,6 +1,4 @@
-"""Two independent sides whose intervals many pairs share.
-
-One side's interval at a grid of levels, from which every pair of sides reads its confidence.
+"""Cache each side's intervals at a grid of levels, for all pairs that it is part of.
 
 The confidence in a difference is the level at which its interval touches 0, found by a search. For
 m models that is m (m - 1) / 2 searches, each with two intervals per step, though there are only m

@@ -1,4 +1,4 @@
-"""Models ranked by a model of their abilities: Bradley-Terry, or a logit of models and problems."""
+"""Rank models by ability: Bradley-Terry, or a logit of models and problems."""
 
 from __future__ import annotations
 

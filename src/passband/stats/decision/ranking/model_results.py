@@ -1,4 +1,4 @@
-"""Models by problems: what every model did on every problem of any model."""
+"""Collect the results of every model on every problem of any model."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A ranking: every model among the others, and all their differences.
-
-Abilities of models on a common scale, from problems that not every model was asked.
-"""
+"""Rankings: models among the others, with all their differences or their abilities."""
 
 from __future__ import annotations
 

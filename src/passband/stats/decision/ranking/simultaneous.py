@@ -1,10 +1,8 @@
-"""The largest of all standardised differences: intervals that hold together, and their p-values.
+"""Statements that hold for all pairs together: intervals, p-values, the best model.
+
+`Largest` is the distribution of the largest of all standardised differences.
 
 Hothorn, Bretz, Westfall (2008), Biometrical Journal 50, 346-363.
-
-The confidence that a model is the best, in keeping with the confidence in each pair.
-
-P-values adjusted for their number: Holm, and Benjamini and Hochberg.
 """
 
 from __future__ import annotations

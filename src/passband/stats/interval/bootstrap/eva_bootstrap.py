@@ -1,4 +1,4 @@
-"""The bootstrap of EVA, reproduced bit for bit so that published numbers can be checked."""
+"""Reproduce the bootstrap of EVA bit for bit, so that published numbers can be checked."""
 
 from __future__ import annotations
 

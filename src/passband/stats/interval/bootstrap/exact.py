@@ -12,8 +12,6 @@ exact, and the spread is set to the exact one afterwards. What is left is an err
 below a thousandth of a standard error, a tenth of what a million replicates would leave. Only a
 window of 20 standard errors around the mean is kept.
 
-The distribution of a sum over very many unlike problems, from its low frequencies.
-
 With hundreds of distinct pairs (n, c) the sum of all values is as good as continuous, and its
 characteristic function, which is the product of theirs, is negligible beyond a few dozen multiples
 of the lowest frequency of a window of 20 standard errors. Those are computed exactly; nothing is

@@ -1,10 +1,9 @@
-"""Simulated 0/1 scores without clusters, as histograms of (n, c): the cost knows no M.
+"""Simulate data sets of 0/1 scores, without clusters or in clusters.
 
-The problems of each number of trials fall on success probabilities by one multinomial, and those
-of each probability on counts of successes by another. All data sets are fitted at once, and the
-fits serve every metric and level.
-
-Simulated 0/1 scores of problems in clusters: sizes and trials as in the data.
+Without clusters they are histograms of (n, c), at a cost independent of M. The problems of each
+number of trials fall on success probabilities by one multinomial, and those of each probability on
+counts of successes by another. All data sets are fitted at once, and the fits serve every metric
+and level. Clusters have the sizes and trials of the data.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Certificates: how often the interval contained the truth on data simulated like the user's.
 
-Calibration: a larger quantile where the simulated coverage falls short, never a smaller one.
-
-The quantile is raised for both ends together. A law fitted to a small sample lacks the tail that
-the truth may have; an end that were drawn in on its account, or calibrated by itself, would lose
-more coverage than calibration gains.
+Calibration takes a larger quantile where the simulated coverage falls short, never a smaller one.
+It is raised for both ends together. A law fitted to a small sample lacks the tail that the truth
+may have; an end that were drawn in on its account, or calibrated by itself, would lose more
+coverage than calibration gains.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Simulated graded scores, whose intervals are made data set by data set."""
+"""Simulate graded scores, with intervals made data set by data set."""
 
 from __future__ import annotations
 

@@ -1,25 +1,22 @@
-"""Laws of the success probabilities that 0/1 data sets are simulated from.
+"""Laws that data sets are simulated from: success probabilities, graded values, copulas.
 
-Two laws for each stratum of the numbers of trials, so that a relation between trials and
-difficulty is simulated as well. The *close* law is the smoothed fit that the default intervals
-extrapolate with; the *sharp* law is nearly the best fit, a handful of probabilities. Noise that a
-few problems carry is seen by the sharp law alone; it predicts best, and the close law shows how
-much depends on the choice.
+For success probabilities, two laws for each stratum of the numbers of trials, so that a relation
+between trials and difficulty is simulated as well. The *close* law is the smoothed fit that the
+default intervals extrapolate with; the *sharp* law is nearly the best fit, a handful of
+probabilities. Noise that a few problems carry is seen by the sharp law alone; it predicts best, and
+the close law shows how much depends on the choice.
 
-Laws of graded values that data sets are simulated from.
+For graded scores over problems, a law of the problems' values: the observed ones, smoothed a little
+(Silverman's width, and reflected at the ends of the scale), and the families with the same mean and
+variance that the scale allows. A bootstrap without smoothing would repeat the observed values and
+nothing between them; a family alone has a shape that nobody has seen. Over trials each problem
+keeps its mean and standard deviation, and draws standardised residuals of all problems.
 
-Over problems a law of the problems' values: the observed ones, smoothed a little (Silverman's
-width, and reflected at the ends of the scale), and the families with the same mean and variance
-that the scale allows. A bootstrap without smoothing would repeat the observed values and nothing
-between them; a family alone has a shape that nobody has seen. Over trials each problem keeps its
-mean and standard deviation, and draws standardised residuals of all problems.
-
-Values of problems in clusters, tied by a Gaussian copula.
-
-A problem's value is a quantile of one law for all, ``Q(Phi(sqrt(rho) u + sqrt(1 - rho) e))``, u
-being normal and shared by the cluster, e normal and the problem's own. So every problem has the
-law that was fitted, whatever rho. rho is chosen so that two problems of a cluster covary as in the
-data: the between-cluster component of an analysis of variance.
+Problems in clusters are tied by a Gaussian copula. A problem's value is a quantile of one law for
+all, ``Q(Phi(sqrt(rho) u + sqrt(1 - rho) e))``, u being normal and shared by the cluster, e normal
+and the problem's own. So every problem has the law that was fitted, whatever rho. rho is chosen so
+that two problems of a cluster covary as in the data: the between-cluster component of an analysis
+of variance.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The cheap test by which a summary decides whether to certify by itself."""
+"""Decide cheaply whether a design is unusual enough to be certified unasked."""
 
 from __future__ import annotations
 

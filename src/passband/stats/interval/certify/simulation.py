@@ -1,6 +1,6 @@
-"""A simulation: data sets drawn from one law, and which of their intervals contain the truth.
+"""Simulate a design under one law, and count the intervals that contain the truth.
 
-The design that is simulated: how many problems have each number of trials.
+The design is the number of problems with each number of trials.
 """
 
 from __future__ import annotations

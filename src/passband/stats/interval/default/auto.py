@@ -1,9 +1,8 @@
-"""The default intervals: which rule serves which outcomes, and the notes that go with it.
+"""Choose the default interval for some outcomes, with its notes.
 
-The interval over the trials of a single problem: no fit, as its success rate is all there is.
-
-Clopper and Pearson's interval of the success rate, p, gives the values that the metric has for p in
-it. It covers at least as often as its level says, whatever p is.
+Over the trials of a single problem there is no fit, as its success rate is all there is. Clopper
+and Pearson's interval of the success rate, p, gives the values that the metric has for p in it. It
+covers at least as often as its level says, whatever p is.
 
 Clopper and Pearson (1934), Biometrika 26, 404-413.
 """

@@ -1,6 +1,4 @@
-"""The default interval over clusters, such as the questions about one text.
-
-How much a mean over problems varies if whole clusters of them are drawn, of any sizes.
+"""The default interval over clusters, such as the questions about one text, and its notes.
 
 With clusters of unequal size, a few large ones carry the mean. What counts is then not how many
 clusters there are but Kish's number, (sum of sizes)^2 / (sum of squared sizes): the number of equal
@@ -10,16 +8,14 @@ Two estimates of the variance are averaged. One splits it into a part between cl
 within them (analysis of variance) and puts it together again for these sizes; it is steady, but
 takes the spread between clusters to be the same for large and small ones. The other is the
 jackknife, which leaves out one cluster at a time; it assumes nothing of the kind, and is too small
-where one cluster holds most of the problems.
+where one cluster holds most of the problems. Notes say if clusters are too few, one outweighs the
+rest, or values go with size.
 
-Notes on clusters: too few of them, one that outweighs the rest, or values tied to their size.
-
-How many problems the spread of values rests on, and whether those are too few to trust it.
-
-A spread that a few problems far from the rest make up is known about as well as that of so few
-problems, however many there are. Their number is M m_2^2 / m_4, with the central moments of the
-values: M over the kurtosis. It is M where all are equally far from the mean, and 1 where a single
-one is. What is too few was chosen by measured coverage (docs/coverage.md).
+`carriers` is the number of problems that the spread rests on, with or without clusters. A spread
+that a few problems far from the rest make up is known about as well as that of so few problems,
+however many there are. Their number is M m_2^2 / m_4, with the central moments of the values: M
+over the kurtosis. It is M where all are equally far from the mean, and 1 where a single one is.
+What is too few was chosen by measured coverage (docs/coverage.md).
 """
 
 from __future__ import annotations

@@ -4,11 +4,10 @@ Scores whose scale has two ends are bounded by them, and the interval is cut to 
 scores from 0 to 1, and stretched. Where no scale is stated, scores that all lie within [0, 1] are
 taken to be bounded by it, and any others to have no bounds.
 
-Intervals over trials for graded scores, from the noise within the problems themselves.
-
-Two sets of ends are made where scores are bounded: from the noise alone, and those of scores of 0
-and 1 with the same mean (`shared_counts`), drawn in by as much as graded scores vary less. The
-outer ones count. Only the last are left where all scores come close to 0 and 1.
+Over trials, the noise within the problems gives the interval. Two sets of ends are made where
+scores are bounded: from the noise alone, and those of scores of 0 and 1 with the same mean
+(`share_out`), drawn in by as much as graded scores vary less. The outer ones count. Only the last
+are left where all scores come close to 0 and 1.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Scores between 0 and 1 have three sets of ends: Wilson's, with the number of trials replaced by the
 number that the values' own variance is worth; ends that follow the values' skewness; and those of
-scores of 0 and 1 with the same mean (`shared_counts`), drawn in by as much as graded scores vary
+scores of 0 and 1 with the same mean (`share_out`), drawn in by as much as graded scores vary
 less. The outer ones count. Only the last are left where all scores come close to 0 and 1.
 
 Scores without bounds but of one sign have the outer ends of a log-normal interval and one that

@@ -1,18 +1,16 @@
-"""The problems' values from graded scores, and what their kind allows.
+"""Graded scores as values of problems, with their noise and their share among counts.
 
-The noise of sampling in graded scores, measured within the problems themselves.
+`GradedNoise` measures the noise of sampling within the problems themselves. A problem's value
+varies by the variance of its trials' scores over their number; the best of k by the jackknife's
+pseudo-values, which take the place of scores. Problems differ in noise, so the mean of these
+variances is worth fewer degrees of freedom than there are trials (Satterthwaite), and the third
+moments tilt the interval.
 
-A problem's value varies by the variance of its trials' scores over their number; the best of k by
-the jackknife's pseudo-values, which take the place of scores. Problems differ in noise, so the mean
-of these variances is worth fewer degrees of freedom than there are trials (Satterthwaite), and the
-third moments tilt the interval.
-
-Graded scores between 0 and 1, shared out among the counts of successes that are nearest.
-
-Four trials that score 0.7 in all count as 0.3 problems without a success and 0.7 problems with one:
-the mean is kept, the spread grows a little. Scores that come ever closer to 0 and 1 come ever
-closer to their own counts, so whatever is worked out from the shares agrees with the intervals of
-scores of 0 and 1 where the two kinds meet.
+`SharedCounts` splits scores between 0 and 1 among the nearest counts of successes. Four trials that
+score 0.7 in all count as 0.3 problems without a success and 0.7 problems with one: the mean is
+kept, the spread grows a little. Scores that come ever closer to 0 and 1 come ever closer to their
+own counts, so whatever is worked out from the shares agrees with the intervals of scores of 0 and 1
+where the two kinds meet.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How much the values of these very problems would move if the model were sampled again.
+"""The noise of sampling: how much these problems' values vary if the model is sampled again.
 
 For every number of trials n the variance of a problem's value is averaged over the success
 probabilities that were fitted to the problems with about as many trials. Where n is at least 2k the
@@ -8,13 +8,13 @@ that the counts of the sharp one leave open.
 
 All arrays may have leading axes, one entry per data set. Values are scaled to [0, 1].
 
-The laws with the fewest success probabilities that explain the counts as well as a fit does.
-
-The counts of n trials depend on a law of success probabilities by its first n moments alone. Of all
-laws with these moments two are extreme, the principal representations: with n odd, Gauss's rule of
-(n + 1) / 2 nodes; with n even, Radau's rules of n / 2 nodes and one more at 0, or at 1. Between
-them lies whatever the counts leave open: 1, p, ..., p^n, p^(2k) being a Chebyshev system, no other
-law with these moments has a smaller mean of p^(2k), or of (1 - p)^(2k), for k > n / 2.
+`principal_laws` are the laws with the fewest success probabilities that explain the counts as well
+as a fit does. The counts of n trials depend on a law of success probabilities by its first n
+moments alone. Of all laws with these moments two are extreme, the principal representations: with n
+odd, Gauss's rule of (n + 1) / 2 nodes; with n even, Radau's rules of n / 2 nodes and one more at 0,
+or at 1. Between them lies whatever the counts leave open: 1, p, ..., p^n, p^(2k) being a Chebyshev
+system, no other law with these moments has a smaller mean of p^(2k), or of (1 - p)^(2k), for k > n
+/ 2.
 
 Karlin and Studden (1966), Tchebycheff Systems, ch. 4; Golub (1973), SIAM Review 15, 318-334.
 """

@@ -1,12 +1,10 @@
 """The default interval of a vote among k answers.
 
 Over problems, the vote of each problem is one score between 0 and 1, and the interval is that of a
-mean of such scores. Over trials, the spread is that of replicates; see `vote_noise`.
-
-How votes would come out if the model were sampled again: replicates from fitted answers.
+mean of such scores. Over trials, the spread is that of replicates from fitted answers.
 
 The value of a vote among k of n trials is the same in expectation for any n, but no formula gives
-its variance. So each problem's answers are drawn anew, and the vote is counted over them exactly as
+its variance. So each problem's answers are resampled, and the vote is counted over them exactly as
 it was over the recorded ones. An answer is drawn as often as it was seen. A wrong answer that was
 seen once is one of many that could have been: a draw of it is an answer of its own. An eighth of a
 trial is added to the right answer, and as much to answers not seen so far, as a problem whose

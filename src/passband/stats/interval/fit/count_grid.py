@@ -4,12 +4,11 @@ The fit of the problems' success probabilities, and every interval made from it,
 over the pairs (n, 0), (n, 1), ..., (n, n) of each n that occurs. H may have leading axes, one
 entry per data set, so that a coverage study runs the same code as a user's estimate.
 
-Counts with very many numbers of trials, moved to a few of them.
-
-The tables of a fit have a column for every pair (n, c) that could have been observed: half a
-million if n runs from 1 to 1024. Numbers of trials that are nearly the same are as good as the
-same. Each is replaced by a representative, at most a given ratio away, and a problem's successes by
-the same share of it: split between the two nearest whole numbers, so that the mean of c/n stays.
+Very many numbers of trials are moved to a few (`binned_counts`). The tables of a fit have a column
+for every pair (n, c) that could have been observed: half a million if n runs from 1 to 1024.
+Numbers of trials that are nearly the same are as good as the same. Each is replaced by a
+representative, at most a given ratio away, and a problem's successes by the same share of it: split
+between the two nearest whole numbers, so that the mean of c/n stays.
 """
 
 from __future__ import annotations

@@ -2,15 +2,14 @@
 
 First a beta-binomial, averaged over 240 members of the family by their likelihood; it says what a
 further problem would look like. Then, from there, a free distribution over 61 probabilities; it
-gives the noise of the trials (`law`). Where problems differ in their numbers of trials there is one
-for each stratum of them (`strata`), as that number may have to do with how hard they are.
+gives the noise of the trials (`Law`). Where problems differ in their numbers of trials there is one
+for each stratum of them (`TrialStratum`), as that number may have to do with how hard they are.
 
-Distributions of success probabilities on a grid, by expectation maximisation from a start.
-
-Three of them, from the same start. Two are on purpose not the best fit. Their steps stop early: the
-converged fit puts every problem that was never solved exactly at zero, and so finds too little
-noise. And a little of the start is mixed in again, so that no probability is ever ruled out. How
-many steps, and how much of the start, was chosen by measured coverage (docs/coverage.md):
+Each `Law` comes by expectation maximisation on the grid; there are three, from the same start. Two
+are on purpose not the best fit. Their steps stop early: the converged fit puts every problem that
+was never solved exactly at zero, and so finds too little noise. And a little of the start is mixed
+in again, so that no probability is ever ruled out. How many steps, and how much of the start, was
+chosen by measured coverage (docs/coverage.md):
 
 - `near` is for metrics with k up to half of n. The data measure the noise, and the fit only has
   to be near.
@@ -18,8 +17,6 @@ many steps, and how much of the start, was chosen by measured coverage (docs/cov
   by more of the start.
 - `sharp` is nearly the best fit, a handful of probabilities. Where the problems are of two or
   three kinds it finds noise that the smooth fits miss.
-
-Strata of problems by their number of trials, each with distributions of its own.
 
 Hard problems often have fewer trials than easy ones, or more. A distribution fitted to all problems
 then describes none of the strata. The strata are octaves of n (1, 2-3, 4-7, 8-15, ...), joined with

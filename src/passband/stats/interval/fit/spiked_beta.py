@@ -1,6 +1,6 @@
 """A Beta distribution of success probabilities with spikes at 0 and 1, fitted on a grid.
 
-The likelihood of counts under a beta-binomial with spikes at 0 and 1.
+`BetaCounts` is the likelihood of counts under it.
 """
 
 from __future__ import annotations

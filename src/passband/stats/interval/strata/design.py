@@ -1,10 +1,9 @@
-"""How the problems were sampled: within strata, or from a population of known size.
+"""Estimate under a sampling design: within strata, or from a population of known size.
 
-The whole of a benchmark from a random part of it: the finite-population correction.
-
-Of N problems M were drawn at random and asked. The target is the mean over all N, so the problems
-that were asked bring no uncertainty but that of sampling the model. With f = M/N, and `between` and
-`within` the variances of a value across problems and when the model is sampled again,
+The finite-population correction: of N problems M were drawn at random and asked. The target is the
+mean over all N, so the problems that were asked bring no uncertainty but that of sampling the
+model. With f = M/N, and `between` and `within` the variances of a value across problems and when
+the model is sampled again,
 
     variance = (between (1 - f) + within) / M
              = (1 - f) (between + within) / M  +  f within / M

@@ -1,4 +1,4 @@
-"""Which rule gives the interval of a weighted mean over strata, and the notes that go with it."""
+"""Choose the rule for the interval of a weighted mean over strata, with its notes."""
 
 from __future__ import annotations
 

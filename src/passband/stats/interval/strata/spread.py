@@ -1,9 +1,7 @@
-"""Variance and skewness of the problems of each stratum, for the interval over problems.
+"""Variance and skewness within strata, and the ends of the weighted mean.
 
 Arrays have one entry per stratum in the last axis; leading axes are data sets. Values are scaled to
 [0, 1] where they have bounds.
-
-The ends of the interval of a weighted mean over strata.
 
 With weights w, and in stratum h a mean m over M problems whose values have variance V, the
 weighted mean has the variance S = sum w^2 V / M. As for a single sample (`default.wilson`), the

@@ -1,7 +1,4 @@
-"""How much each stratum counts: all alike, by size, or shares that the user gives.
-
-Outcomes split into strata by a label of each problem.
-"""
+"""Split outcomes into strata by labels, and weigh these: equally, by size, or as given."""
 
 from __future__ import annotations
 
