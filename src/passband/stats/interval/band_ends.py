@@ -41,7 +41,7 @@ from passband.stats.interval.default.wilson import (
 )
 from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import Mixture
-from passband.stats.interval.request import IntervalRequest, mixture_of, reduced
+from passband.stats.interval.request import IntervalRequest, as_mean_request, mixture_of
 from passband.stats.metric.metric import Metric
 from passband.types import Floats
 
@@ -92,7 +92,7 @@ def vote_band(
     notes: dict[str, Note] = {note.code: note for note in answer_notes(outcomes, 1)}
     for metric, value in zip(metrics, values.tolist(), strict=True):
         request = IntervalRequest(outcomes, metric, (value,), value, over, level_of(reach), None)
-        simpler = reduced(request)
+        simpler = as_mean_request(request)
         interval = vote_over_trials(request, reach) if simpler is request else auto(simpler)
         low.append(value if interval.low is None else interval.low)
         high.append(value if interval.high is None else interval.high)

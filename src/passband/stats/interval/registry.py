@@ -18,7 +18,7 @@ from passband.notes import Note
 from passband.registry import Registry
 from passband.stats.checks import Over, check_over, check_text
 from passband.stats.data.scale import Scale
-from passband.stats.interval.request import IntervalRequest, reduced
+from passband.stats.interval.request import IntervalRequest, as_mean_request
 
 __all__ = ["Interval", "Method", "interval_for", "methods", "register_method"]
 
@@ -105,7 +105,7 @@ def interval_for(name: str, request: IntervalRequest) -> Interval:
     if request.over not in method.over:
         targets = " and ".join(f"over={target!r}" for target in method.over)
         raise InvalidInput(f"method {name!r} is for {targets}; got over={request.over!r}.")
-    simpler = reduced(request)
+    simpler = as_mean_request(request)
     try:
         if simpler.metric.parts[0].needs_answers and name != "auto":
             raise InvalidInput("it needs more than scores.")

@@ -11,14 +11,14 @@ import numpy as np
 
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.fit.count_grid import coarsened, grid_of
+from passband.stats.interval.fit.count_grid import binned_counts, grid_of
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
 from passband.stats.metric.components import MeanScore
 from passband.stats.metric.metric import MeanMetric, Metric
 from passband.stats.metric.pmf import binomial_pmf
 from passband.types import Floats
 
-__all__ = ["IntervalRequest", "mixture_of", "reduced"]
+__all__ = ["IntervalRequest", "as_mean_request", "mixture_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ class IntervalRequest:
 
 def mixture_of(outcomes: Outcomes, k: int) -> Mixture:
     """Fit the problems with at least k trials, once for every metric on the same outcomes."""
-    pairs = coarsened(outcomes.histogram.at_least(k))
+    pairs = binned_counts(outcomes.histogram.at_least(k))
     key = ("mixture", pairs.ns)
     if key not in outcomes.memo:
         whole = mixture_of(outcomes, 1) if outcomes.histogram.ns[0] < k else None
@@ -112,7 +112,7 @@ def mixture_of(outcomes: Outcomes, k: int) -> Mixture:
     return mixture
 
 
-def reduced(request: IntervalRequest) -> IntervalRequest:
+def as_mean_request(request: IntervalRequest) -> IntervalRequest:
     """Return the request for the mean of the scores that a metric averages, where it does.
 
     Over problems a vote is the mean of one value per problem, and vote@1 and avg@k are the mean

@@ -5,7 +5,12 @@ import pytest
 
 from passband import Outcomes
 from passband.stats.decision.difference import Independent
-from passband.stats.decision.ranking.cached_sides import EndCurve, Tables, Tabulated, crossing
+from passband.stats.decision.ranking.cached_sides import (
+    CachedIndependent,
+    EndCurve,
+    SideTables,
+    crossing,
+)
 from passband.stats.metric.registry import parse_metric
 
 
@@ -46,10 +51,10 @@ def test_pairs_of_a_table_have_the_numbers_of_a_search(problems: int, n: int, me
         Outcomes.from_counts(rng.binomial(n, np.clip(p + shift, 0, 1)), n)
         for shift in (0.0, 0.1, 0.4)
     ]
-    tables: Tables = {}
+    tables: SideTables = {}
     for i, j in ((0, 1), (2, 0)):
         both = sides[i], sides[j], parse_metric(metric), "trials"
-        fast, plain = Tabulated(*both, tables=tables), Independent(*both)  # type: ignore[arg-type]
+        fast, plain = CachedIndependent(*both, tables=tables), Independent(*both)  # type: ignore[arg-type]
         assert fast.ends(0.97) == plain.ends(0.97)
         assert (fast.value, fast.se, fast.notes) == (plain.value, plain.se, plain.notes)
         assert fast.p_value == pytest.approx(plain.p_value, abs=1e-6)

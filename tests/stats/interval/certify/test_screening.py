@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from passband import Outcomes
-from passband.stats.interval.certify.screening import is_unusual
+from passband.stats.interval.certify.screening import needs_simulation
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.registry import parse_metric
 
@@ -17,7 +17,7 @@ def asked(outcomes: Outcomes, metric: str, over: str) -> bool:
     parsed = parse_metric(metric)
     means = tuple(parsed.means(outcomes))
     value = parsed.combine(means)
-    return is_unusual(IntervalRequest(outcomes, parsed, means, value, over, 0.95, None))
+    return needs_simulation(IntervalRequest(outcomes, parsed, means, value, over, 0.95, None))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from passband import Outcomes, estimate
 from passband.stats.data.counts import Histogram
 from passband.stats.interval.fit import count_grid
-from passband.stats.interval.fit.count_grid import coarsened, is_coarsened, is_too_large
+from passband.stats.interval.fit.count_grid import binned_counts, is_too_large, needs_bins
 
 
 def ragged(problems: int, most: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -21,9 +21,9 @@ def ragged(problems: int, most: int, seed: int = 0) -> tuple[np.ndarray, np.ndar
 def test_the_mean_and_the_number_of_problems_stay(seed: int, most: int) -> None:
     successes, n = ragged(600, most, seed)
     pairs = Histogram.of_counts(n, successes)
-    few = coarsened(pairs)
-    assert is_coarsened(pairs)
-    assert not is_coarsened(few)
+    few = binned_counts(pairs)
+    assert needs_bins(pairs)
+    assert not needs_bins(few)
     assert few.problems.sum() == pytest.approx(600)
     assert few.problems.min() > 0
     assert (few.successes <= few.trials).all()
@@ -34,9 +34,9 @@ def test_the_mean_and_the_number_of_problems_stay(seed: int, most: int) -> None:
 def test_few_numbers_of_trials_stay_as_they_are() -> None:
     successes, n = ragged(2000, 64)
     pairs = Histogram.of_counts(n, successes)
-    assert coarsened(pairs) is pairs
+    assert binned_counts(pairs) is pairs
     alike = Histogram.of_tally(100_000, np.array([1]))
-    assert coarsened(alike) is alike
+    assert binned_counts(alike) is alike
 
 
 def test_what_is_too_large() -> None:

@@ -33,7 +33,7 @@ from passband.stats.decision.planning.variances import (
 )
 from passband.stats.evidence.collect import require_claims
 from passband.stats.interval.default.wilson import normal_quantile, student_quantile
-from passband.stats.interval.fit.count_grid import is_coarsened
+from passband.stats.interval.fit.count_grid import needs_bins
 from passband.stats.metric.registry import parse_metric
 
 __all__ = [
@@ -186,7 +186,7 @@ def widths_of(
         raise NotEnoughData(f"the pilot does not determine the variances: {NO_SPLIT_ONE_PROBLEM}.")
     clustered = over == "problems" and scored.is_clustered
     simple = scored.is_binary and wanted.is_mean and not clustered
-    if simple and not is_coarsened(scored.histogram.at_least(wanted.k)):
+    if simple and not needs_bins(scored.histogram.at_least(wanted.k)):
         if wanted.bounds[0] == wanted.bounds[1]:
             raise NotEnoughData(f"{wanted.name} has the same value whatever the trials show.")
         return simulated_widths(scored, wanted, over, level, **options)

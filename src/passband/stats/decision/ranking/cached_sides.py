@@ -28,7 +28,7 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.metric import Metric
 from passband.types import Floats
 
-__all__ = ["EndCurve", "SideTable", "Tables", "Tabulated", "crossing"]
+__all__ = ["CachedIndependent", "EndCurve", "SideTable", "SideTables", "crossing"]
 
 _STEP = 0.25
 _NODES = 25  # normal deviations 0, 0.25, ..., 6
@@ -188,10 +188,10 @@ def _at(coefficients: list[float], place: float) -> float:
     return value
 
 
-Tables = dict[tuple[int, Over], SideTable]  # by the side's identity
+SideTables = dict[tuple[int, Over], SideTable]  # by the side's identity
 
 
-class Tabulated(Independent):
+class CachedIndependent(Independent):
     """Two independent sides that share their intervals with all other pairs."""
 
     def __init__(
@@ -202,7 +202,7 @@ class Tabulated(Independent):
         over: Over,
         notes: tuple[Note, ...] = (),
         *,
-        tables: Tables,
+        tables: SideTables,
     ) -> None:
         self._tables = [
             tables.setdefault((id(side), over), SideTable(side, metric, over)) for side in (a, b)

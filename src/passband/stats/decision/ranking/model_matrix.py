@@ -14,7 +14,7 @@ from passband.stats.checks import ROUNDING, Over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.difference import Contrast, Independent, contrast_of
 from passband.stats.decision.pairing import linear_values, shared_units
-from passband.stats.decision.ranking.cached_sides import Tabulated
+from passband.stats.decision.ranking.cached_sides import CachedIndependent
 from passband.stats.decision.ranking.ranking import ModelPair, RankedModel
 from passband.stats.decision.ranking.simultaneous import (
     Largest,
@@ -58,9 +58,9 @@ class ModelMatrix:
         self._best = self._best_confidences()
 
     def _made_contrasts(self) -> dict[tuple[int, int], Contrast]:
-        independent: type[Independent] | partial[Tabulated] = Independent
+        independent: type[Independent] | partial[CachedIndependent] = Independent
         if len(self._sides) >= _ENOUGH_MODELS:
-            independent = partial(Tabulated, tables={})
+            independent = partial(CachedIndependent, tables={})
         return {
             (i, j): contrast_of(
                 self._sides[i], self._sides[j], self._metric, self._over, independent

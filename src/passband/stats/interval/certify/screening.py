@@ -8,7 +8,7 @@ from passband.stats.interval.default.clusters import clusters_of, kish_number
 from passband.stats.interval.request import IntervalRequest
 from passband.types import Floats
 
-__all__ = ["is_unusual"]
+__all__ = ["needs_simulation"]
 
 _SMALL = 20  # problems, or clusters
 _SMALL_GRADED = 30
@@ -17,7 +17,7 @@ _UNEQUAL = 0.8  # Kish's number of clusters, as a share of the clusters
 _RELATED = 3.0  # standard errors of a correlation between trials and success
 
 
-def is_unusual(request: IntervalRequest) -> bool:
+def needs_simulation(request: IntervalRequest) -> bool:
     """Return whether the design is one on which the default interval may fall short.
 
     Few problems or clusters; clusters of unequal size; over trials, numbers of trials that go along

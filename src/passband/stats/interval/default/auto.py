@@ -37,7 +37,7 @@ from passband.stats.interval.default.wilson import (
     over_trials,
     widened_distribution,
 )
-from passband.stats.interval.fit.count_grid import is_coarsened, is_too_large
+from passband.stats.interval.fit.count_grid import is_too_large, needs_bins
 from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.interval.registry import Interval, interval_for, register_method
 from passband.stats.interval.request import IntervalRequest
@@ -132,7 +132,7 @@ def auto(request: IntervalRequest) -> Interval:
         return bound.with_notes(*notes)
     ends = ends_of(request, mixture, (values - low) / scale)
     start = low
-    if is_coarsened(pairs):  # the mean of coarse counts is off by a little
+    if needs_bins(pairs):  # the mean of coarse counts is off by a little
         start += request.value - float(mixture.counts @ values / mixture.counts.sum())
     return Interval(
         min(max(start + scale * float(ends.low), low), request.value),

@@ -25,11 +25,11 @@ from passband.types import Floats, Ints
 __all__ = [
     "GRID_POINTS",
     "CountGrid",
-    "coarsened",
+    "binned_counts",
     "grid_for",
     "grid_of",
-    "is_coarsened",
     "is_too_large",
+    "needs_bins",
 ]
 
 GRID_POINTS = 60  # success probabilities sin(pi j / 120)^2 for j = 0..60: denser near 0 and 1
@@ -174,7 +174,7 @@ _MOST_PAIRS = 200_000  # about a gigabyte
 _RATIOS = (1.02, 1.05, 1.1, 1.2, 1.4, 2.0, 4.0)
 
 
-def is_coarsened(histogram: Histogram) -> bool:
+def needs_bins(histogram: Histogram) -> bool:
     """Return whether there are too many distinct numbers of trials."""
     return len(histogram.ns) > 1 and _pairs(histogram.ns) > _ENOUGH_PAIRS
 
@@ -186,9 +186,9 @@ def is_too_large(histogram: Histogram) -> bool:
     return _pairs(tuple(np.unique(_representatives(histogram)).tolist())) > _MOST_PAIRS
 
 
-def coarsened(histogram: Histogram) -> Histogram:
+def binned_counts(histogram: Histogram) -> Histogram:
     """Return the pairs with representative numbers of trials; problems may be fractions then."""
-    if not is_coarsened(histogram):
+    if not needs_bins(histogram):
         return histogram
     n = _representatives(histogram)
     width = int(n.max()) + 1

@@ -16,7 +16,7 @@ from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
 from passband.stats.evidence.collect import evidence_of_all
 from passband.stats.interval.estimation import Estimate, estimate, on_scale, weighed
 from passband.stats.interval.registry import Interval
-from passband.stats.interval.request import IntervalRequest, reduced
+from passband.stats.interval.request import IntervalRequest, as_mean_request
 from passband.stats.interval.strata.interval import strata_interval
 from passband.stats.interval.strata.weights import Shares, Weights, check_names, shares_of
 from passband.stats.metric.metric import Metric
@@ -150,7 +150,7 @@ def _with_trials(name: str, stratum: Outcomes, metric: Metric) -> Outcomes:
 def _request(stratum: Outcomes, metric: Metric, over: Over, level: float) -> IntervalRequest:
     means = metric.means(stratum)
     value = metric.combine(means)
-    return reduced(IntervalRequest(stratum, metric, tuple(means), value, over, level, None))
+    return as_mean_request(IntervalRequest(stratum, metric, tuple(means), value, over, level, None))
 
 
 def _interval(
