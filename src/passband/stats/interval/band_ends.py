@@ -20,16 +20,16 @@ from passband.notes import CONSTANT_METRIC, Note
 from passband.stats.checks import Over
 from passband.stats.data.graded import ScoreGroup
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.default.auto import (
+from passband.stats.interval.default.clusters import over_clusters
+from passband.stats.interval.default.graded import graded_ends, graded_notes, reason_for_none
+from passband.stats.interval.default.graded_sample import GradedSample, trials_for_noise
+from passband.stats.interval.default.selection import (
     auto,
     count_notes,
     has_few_repeats,
     is_alone,
     one_sided,
 )
-from passband.stats.interval.default.clusters import over_clusters
-from passband.stats.interval.default.graded import graded_ends, graded_notes, reason_for_none
-from passband.stats.interval.default.graded_sample import GradedSample, trials_for_noise
 from passband.stats.interval.default.votes import answer_notes, replicates_of, vote_over_trials
 from passband.stats.interval.default.wilson import (
     Ends,

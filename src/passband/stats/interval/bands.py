@@ -33,7 +33,7 @@ from passband.stats.interval.band_ends import (
     vote_band,
     vote_covariance,
 )
-from passband.stats.interval.default.auto import auto
+from passband.stats.interval.default.selection import auto
 from passband.stats.interval.default.wilson import level_of
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.measurement import Curve, curve, curve_name

@@ -73,7 +73,7 @@ class Method:
 methods: Registry[Method] = Registry(
     "interval method",
     homes=(
-        "passband.stats.interval.default.auto",
+        "passband.stats.interval.default.selection",
         "passband.stats.interval.bootstrap.methods",
         "passband.stats.interval.bootstrap.eva_bootstrap",
         "passband.stats.interval.posterior",

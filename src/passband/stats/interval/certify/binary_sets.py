@@ -22,8 +22,8 @@ from passband.stats.interval.certify.simulation import (
     request_of,
     with_edges,
 )
-from passband.stats.interval.default.auto import ends_of
 from passband.stats.interval.default.clusters import ClusteredValues, clusters_of, expected_of
+from passband.stats.interval.default.selection import ends_of
 from passband.stats.interval.fit.count_grid import CountGrid, grid_for, points
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
 from passband.stats.interval.request import IntervalRequest, mixture_of

@@ -21,8 +21,8 @@ from passband.stats.interval.certify.certificate import Certificate, calibrated,
 from passband.stats.interval.certify.graded_sets import problem_sets, trial_sets
 from passband.stats.interval.certify.laws import fitted_laws
 from passband.stats.interval.certify.simulation import SimulatedDesign, Simulation
-from passband.stats.interval.default.auto import is_alone
 from passband.stats.interval.default.graded_sample import GradedSample
+from passband.stats.interval.default.selection import is_alone
 from passband.stats.interval.fit.count_grid import is_too_large
 from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.stats.interval.seeds import generator, seed_of_data

@@ -17,7 +17,7 @@ from passband.notes import (
 )
 from passband.stats.checks import ROUNDING_DIGITS
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.default.auto import (
+from passband.stats.interval.default.selection import (
     has_few_repeats,
     rests_on_few,
     target_notes,
