@@ -185,21 +185,11 @@ def compare(
     >>> compare(before, after, "pass@1", test="exact").p_value
     0.125
     """
-    check_outcomes("a", a)
-    check_outcomes("b", b)
-    check_over(over)
-    level = as_level(level)
-    check_text("metric", metric, "pass@1")
-    a, b = measured_on(a, metric), measured_on(b, metric)
-    seed_of(seed)
-    _check_test(test)
-    a, b = on_one_scale({"a": a, "b": b}).values()
+    level = _check_options(a, b, metric, over, level, test, seed)
+    a, b = on_one_scale({"a": measured_on(a, metric), "b": measured_on(b, metric)}).values()
     scored = a.counted(policy), b.counted(policy)
     wanted = parse_metric(metric, max(1, min(side.most_trials() for side in scored)))
     match = match_problems(*scored, wanted.k, paired)
-    notes = list(match.notes)
-    if a.n_unscored + b.n_unscored:
-        notes.append(unscored_in_pair(a.n_unscored, b.n_unscored, policy))
     sides = match.a, match.b
     margin = None if margin is None else as_margin(margin, _span(sides, wanted))
     contrast = contrast_of(*sides, wanted, over) if paired else Independent(*sides, wanted, over)
@@ -209,14 +199,14 @@ def compare(
         decision = _with_more_data(decision, contrast, sides, wanted, over, level)
     values = tuple(linear_values(side, wanted) for side in sides) if paired else (None, None)
     changes = _changes(match, wanted, values)
-    ends = contrast.ends(level)
+    low, high = contrast.ends(level) or (None, None)
     compared = Comparison(
         metric=wanted.name,
         value=contrast.value,
         value_a=wanted.value(match.a),
         value_b=wanted.value(match.b),
-        low=None if ends is None else ends[0],
-        high=None if ends is None else ends[1],
+        low=low,
+        high=high,
         se=contrast.se,
         p_value=p_value,
         confidence=contrast.confidence,
@@ -228,10 +218,7 @@ def compare(
         only_a=match.only_a,
         only_b=match.only_b,
         left_out=match.left_out,
-        improved=changes.improved,
-        worsened=changes.worsened,
-        flipped=changes.flipped,
-        flips=changes.flips,
+        **vars(changes),
         method=contrast.method,
         test=test_name,
         decision=decision,
@@ -242,14 +229,48 @@ def compare(
             *_of_sides(scored, wanted.k, over, contrast.notes),
             *contrast.notes,
             *rare_losses(contrast, level, margin),
-            *notes,
+            *match.notes,
+            *_unscored(a, b, policy),
         ),
     )
-    if wanted.parts[0].is_spent and paired and over == "problems":
-        compared = _with_ratio(compared, match, wanted)
-    if any(evidence_of(side).against(over, wanted.k) for side in scored):
+    return _on_scale(_with_claims(compared, match, wanted, scored), wanted, a)
+
+
+def _check_options(
+    a: Outcomes,
+    b: Outcomes,
+    metric: str,
+    over: Over,
+    level: float,
+    test: Test,
+    seed: int | str | None,
+) -> float:
+    """Check the arguments of a comparison, and return the level."""
+    check_outcomes("a", a)
+    check_outcomes("b", b)
+    check_over(over)
+    level = as_level(level)
+    check_text("metric", metric, "pass@1")
+    seed_of(seed)
+    _check_test(test)
+    return level
+
+
+def _unscored(a: Outcomes, b: Outcomes, policy: Policy) -> tuple[Note, ...]:
+    if not a.n_unscored + b.n_unscored:
+        return ()
+    return (unscored_in_pair(a.n_unscored, b.n_unscored, policy),)
+
+
+def _with_claims(
+    compared: Comparison, match: Match, metric: Metric, scored: tuple[Outcomes, Outcomes]
+) -> Comparison:
+    """Add the ratio of costs to a comparison; drop all claims that the data forbid."""
+    if metric.parts[0].is_spent and compared.paired and compared.over == "problems":
+        compared = _with_ratio(compared, match, metric)
+    if any(evidence_of(side).against(compared.over, metric.k) for side in scored):
         compared = _without_claims(compared)
-    return _on_scale(compared, wanted, a) if wanted.is_score else compared
+    return compared
 
 
 def _with_ratio(compared: Comparison, match: Match, metric: Metric) -> Comparison:
@@ -284,7 +305,7 @@ def _on_scale(compared: Comparison, metric: Metric, outcomes: Outcomes) -> Compa
 
     The difference is that of the scores as they are; the verdict knows which of them are better.
     """
-    if not outcomes.scale.lower_is_better:
+    if not (metric.is_score and outcomes.scale.lower_is_better):
         return compared
 
     def scored(value: float) -> float:
