@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Literal, get_args
 
-from passband.errors import InvalidInput, WrongType
+from passband.errors import InvalidInput, UnknownName, WrongType, nearest
 
 __all__ = [
     "ROUNDING",
@@ -28,6 +28,7 @@ __all__ = [
     "as_share",
     "as_variance",
     "as_whole",
+    "check_choice",
     "check_outcomes",
     "check_over",
     "check_text",
@@ -35,6 +36,9 @@ __all__ = [
 ]
 
 Over = Literal["problems", "trials"]
+
+ROUNDING = 1e-12  #: relative size below which a difference is what rounding leaves
+ROUNDING_DIGITS = 12  #: decimals to which values are rounded before equal ones are counted
 
 _LARGEST_SCORE = 1e75
 
@@ -155,6 +159,15 @@ def check_over(over: object) -> None:
         raise InvalidInput(f"over must be 'problems' or 'trials'; got {over!r}.")
 
 
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is none of the named choices, with the nearest of them."""
+    expected = f"{name} must be one of {', '.join(choices)}; got {value!r}."
+    if not isinstance(value, str):
+        raise WrongType(expected)
+    if value not in choices:
+        raise UnknownName(f"{expected}{nearest(value, choices)}")
+
+
 def check_text(name: str, value: object, example: str) -> None:
     """Refuse an argument that is not text."""
     if not isinstance(value, str):
@@ -175,7 +188,3 @@ def names_in(metrics: object) -> list[str]:
             f"metrics must be the name of a metric or a list of names; got {metrics!r}."
         )
     return names
-
-
-ROUNDING = 1e-12  #: relative size below which a difference is what rounding leaves
-ROUNDING_DIGITS = 12  #: decimals to which values are rounded before equal ones are counted

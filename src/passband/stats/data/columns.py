@@ -254,16 +254,16 @@ def split_columns(columns: Columns, roles: Roles, chosen: Sequence[str]) -> tupl
     Without chosen ones, every known column that takes several values.
     """
     taken = {*vars(roles).values(), *chosen}
-    known = [name for name in matching(columns, SPLIT_BY) if name not in taken]
+    names = [name for name in matching(columns, SPLIT_BY) if name not in taken]
     kinds = _kinds(columns, roles, taken)
     taken |= set(kinds)
-    known += kinds
+    names += kinds
     group_of, count = group_numbers(columns, chosen)
-    for name in known:
+    for name in names:
         numbers, labels = number_labels(columns[name])
         if len(labels) > 1 and len(np.unique(group_of * len(labels) + numbers)) > count:
             taken.add(name)
-    return (*chosen, *(name for name in known if name in taken))
+    return (*chosen, *(name for name in names if name in taken))
 
 
 def _kinds(columns: Columns, roles: Roles, taken: Iterable[str | None]) -> list[str]:

@@ -147,13 +147,13 @@ def as_labels(labels: Sequence[object] | None) -> tuple[str, ...] | None:
     """Return labels as text; None stays None, and a label that is missing is refused."""
     if labels is None:
         return None
-    given = list(labels)
-    for index, label in enumerate(given):
+    names = list(labels)
+    for index, label in enumerate(names):
         if not isinstance(label, str) and is_absent(label):
             raise InvalidInput(
                 f"every problem must have a label; that of problem {index} is {label}."
             )
-    return tuple(map(str, given))
+    return tuple(map(str, names))
 
 
 def check_labels(name: str, labels: Sequence[str], count: int, *, distinct: bool) -> None:

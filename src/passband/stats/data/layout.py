@@ -286,8 +286,8 @@ class Layout:
         scored = ~np.isnan(scores)
         trials = np.bincount(problem_of[scored], minlength=len(names))
         unscored = self._unscored(rows[~scored], problem_of[~scored], len(names))
-        asked = self._asked(rows[scored], problem_of[scored], trials)
-        successes, graded = _collected(asked)
+        sequence = self._asked(rows[scored], problem_of[scored], trials)
+        successes, graded = _collected(sequence)
         clusters = self._clusters(rows, problem_of, names)
         votes = None
         if self._answer_of is not None:
@@ -295,7 +295,7 @@ class Layout:
             votes = Votes.of_trials(problem_of[scored], answers, scores[scored], len(names))
         return Outcomes(
             names, trials, successes, graded, clusters, unscored, votes, self.scale,
-            asked=None if self.order.unknown else asked,
+            asked=None if self.order.unknown else sequence,
         )  # fmt: skip
 
     def _asked(self, rows: Ints, problem_of: Ints, trials: Ints) -> AskedScores:
@@ -414,8 +414,8 @@ def _are_distinct(numbers: Ints, count: int) -> bool:
     return len(np.unique(numbers)) == len(numbers)
 
 
-def _collected(asked: AskedScores) -> tuple[Ints | None, GradedScores | None]:
+def _collected(scores: AskedScores) -> tuple[Ints | None, GradedScores | None]:
     """Return success counts where every score is 0 or 1, and all scores where not."""
-    if asked.values.dtype == np.uint8:
-        return asked.sums(), None
-    return None, GradedScores(np.asarray(asked.values, np.float64), asked.offsets)
+    if scores.values.dtype == np.uint8:
+        return scores.sums(), None
+    return None, GradedScores(np.asarray(scores.values, np.float64), scores.offsets)

@@ -448,15 +448,15 @@ class Outcomes(ArrayValue):
                 "or rows in a table."
             )
         self.asked.require_first(n)
-        asked = self.asked.first(n, self.problems)
-        trials, successes, graded = frozen(asked.counts()), None, None
+        sequence = self.asked.first(n, self.problems)
+        trials, successes, graded = frozen(sequence.counts()), None, None
         if self.successes is None:
-            graded = GradedScores(np.asarray(asked.values, dtype=np.float64), asked.offsets)
+            graded = GradedScores(np.asarray(sequence.values, dtype=np.float64), sequence.offsets)
         else:
-            successes = frozen(asked.sums())
+            successes = frozen(sequence.sums())
         return replace(
             self, trials=trials, successes=successes, graded=graded, unscored={}, votes=None,
-            asked=asked, found=self.found.of_first(),
+            asked=sequence, found=self.found.of_first(),
         )  # fmt: skip
 
     def take(self, positions: Ints) -> Outcomes:

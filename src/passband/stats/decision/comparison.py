@@ -326,7 +326,7 @@ def _on_scale(compared: Comparison, metric: Metric, outcomes: Outcomes) -> Compa
 
 
 def _of_sides(
-    sides: tuple[Outcomes, Outcomes], k: int, over: Over, known: tuple[Note, ...]
+    sides: tuple[Outcomes, Outcomes], k: int, over: Over, contrast_notes: tuple[Note, ...]
 ) -> list[Note]:
     """Return each side's data notes, unless a note says so already."""
     notes = [
@@ -334,8 +334,8 @@ def _of_sides(
         for name, side in zip("ab", sides, strict=True)
         for note in data_notes(side, k, over)
     ]
-    said = {(note.code, note.text[:2]) for note in known}
-    return [note for note in notes if (note.code, note.text[:2]) not in said]
+    codes = {(note.code, note.text[:2]) for note in contrast_notes}
+    return [note for note in notes if (note.code, note.text[:2]) not in codes]
 
 
 def _check_test(test: object) -> None:

@@ -280,9 +280,9 @@ def _tail(value: float, ends: Callable[[float], Ends | None], at: float) -> floa
     return NormalDist().cdf(-far)
 
 
-def _secant(one: tuple[float, float], two: tuple[float, float]) -> float:
+def _secant(first: tuple[float, float], second: tuple[float, float]) -> float:
     """Return where the power law through two points reaches 1; 0 if there is none."""
-    (x, f), (y, g) = one, two
+    (x, f), (y, g) = first, second
     if min(f, g) <= 0.0 or f == g or x == y:
         return 0.0
     slope = math.log(f / g) / math.log(x / y)

@@ -55,28 +55,28 @@ def _holm(p_values: Sequence[float | None]) -> Iterator[float]:
 
 
 def _ruled(
-    one: Comparison, p_adjusted: float, margins: tuple[float, float], family: int
+    comparison: Comparison, p_adjusted: float, margins: tuple[float, float], family: int
 ) -> Comparison:
-    decision = one.decision if family == 1 else _decided(one, p_adjusted, margins)
-    same = decision.verdict == one.decision.verdict
+    decision = comparison.decision if family == 1 else _decided(comparison, p_adjusted, margins)
+    same = decision.verdict == comparison.decision.verdict
     return replace(
-        one,
+        comparison,
         p_adjusted=p_adjusted,
         family=family,
         decision=decision,
-        influence=one.influence if same else None,
+        influence=comparison.influence if same else None,
     )
 
 
-def _decided(one: Comparison, p_adjusted: float, margins: tuple[float, float]) -> Decision:
+def _decided(comparison: Comparison, p_adjusted: float, margins: tuple[float, float]) -> Decision:
     """Return the decision at adjusted p-values; the interval alone must agree, as ever."""
-    confidence, alpha = one.confidence, 1.0 - one.level
+    confidence, alpha = comparison.confidence, 1.0 - comparison.level
     no_worse, no_better = (p < alpha / 2.0 for p in margins)
     verdict: Verdict = in_margin(no_worse, no_better)
     if confidence is not None and max(p_adjusted, 2.0 * min(confidence, 1.0 - confidence)) < alpha:
         verdict = "better" if confidence > 0.5 else "worse"
-    within = None if one.decision.within_margin is None else no_worse and no_better
-    return replace(one.decision, verdict=verdict, within_margin=within)
+    within = None if comparison.decision.within_margin is None else no_worse and no_better
+    return replace(comparison.decision, verdict=verdict, within_margin=within)
 
 
 def family_of_rankings(rankings: Sequence[Ranking]) -> list[Ranking]:

@@ -264,7 +264,7 @@ _UNMEASURED = {"one-trial", "few-repeats", "noise-unmeasured"}  # the interval i
 
 def _of_graded(request: IntervalRequest, used: int) -> _Parts:
     whole = interval_for("auto", request)
-    part = interval_for("auto", replace(request, over="trials"))
+    sampling = interval_for("auto", replace(request, over="trials"))
     trials = request.outcomes.trials[request.outcomes.trials >= max(request.k, 1)]
 
     def noise(grow: Grow) -> float:
@@ -272,7 +272,7 @@ def _of_graded(request: IntervalRequest, used: int) -> _Parts:
         return float(counts @ [1.0 / grow(int(n)) for n in ns]) / used
 
     total = None if whole.se is None else used * whole.se**2
-    unmeasured = any(note.code in _UNMEASURED for note in part.notes)
-    within = None if part.se is None or unmeasured else used * part.se**2
-    notes = whole.notes + tuple(note for note in part.notes if note not in whole.notes)
+    unmeasured = any(note.code in _UNMEASURED for note in sampling.notes)
+    within = None if sampling.se is None or unmeasured else used * sampling.se**2
+    notes = whole.notes + tuple(note for note in sampling.notes if note not in whole.notes)
     return total, within, noise, notes if within is None else (*notes, NOISE_FALLS)

@@ -184,10 +184,10 @@ def _is_planned(outcomes: Outcomes) -> bool:
 
 def _of_counts(outcomes: Outcomes) -> Iterator[Finding]:
     """Find what numbers of trials, failed trials and mean scores show by themselves."""
-    asked = outcomes.trials > 0
-    if not asked.any():
+    has_trials = outcomes.trials > 0
+    if not has_trials.any():
         return
-    trials, failed = outcomes.trials[asked], _failed(outcomes)[asked]
+    trials, failed = outcomes.trials[has_trials], _failed(outcomes)[has_trials]
     means, is_planned = _means(outcomes), _is_planned(outcomes)
     if outcomes.successes is None:
         if not is_planned:
@@ -196,7 +196,7 @@ def _of_counts(outcomes: Outcomes) -> Iterator[Finding]:
         if scale.low is not None and scale.high is not None:
             yield from rare_findings(means, scale.low, scale.high)
     elif not is_planned:
-        yield from count_findings(trials, outcomes.successes[asked])
+        yield from count_findings(trials, outcomes.successes[has_trials])
     yield from failure_findings(failed, trials, means)
 
 
@@ -208,9 +208,9 @@ def _failed(outcomes: Outcomes) -> Ints:
 
 def _means(outcomes: Outcomes) -> Floats:
     """Return the mean score of each problem that has any."""
-    asked = outcomes.trials > 0
+    has_trials = outcomes.trials > 0
     if outcomes.successes is not None:
-        return outcomes.successes[asked] / outcomes.trials[asked]
+        return outcomes.successes[has_trials] / outcomes.trials[has_trials]
     graded = outcomes.required_graded()
-    sums: Floats = np.add.reduceat(graded.values, graded.offsets[:-1][asked])
-    return sums / outcomes.trials[asked]
+    sums: Floats = np.add.reduceat(graded.values, graded.offsets[:-1][has_trials])
+    return sums / outcomes.trials[has_trials]

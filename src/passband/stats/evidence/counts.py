@@ -282,11 +282,11 @@ def graded_count_findings(trials: Ints, means: Floats) -> tuple[Finding, ...]:
     >>> finding.code, finding.numbers["first"]
     ('trials-related', 2)
     """
-    asked = trials > 0
-    counts = trials[asked]
+    has_trials = trials > 0
+    counts = trials[has_trials]
     if not len(counts) or counts.min() == counts.max():
         return ()
-    related = correlation_of(_ranks(counts), _ranks(means[asked]))
+    related = correlation_of(_ranks(counts), _ranks(means[has_trials]))
     return _if_clear(related, "scored", "by some rule that looked at scores", int(counts.min()))
 
 
@@ -337,11 +337,11 @@ def _extremes(pairs: Histogram) -> Iterator[_Extremes]:
     limit = max(_FAR_APART, NormalDist().inv_cdf(1.0 - _ALARMS / (6 * len(sizes))))
     for size in sizes:
         short, long = pairs.where(pairs.trials == size), pairs.where(pairs.trials > size)
-        own = np.array([_share(short, 0), _share(short, size)])
+        extremes = np.array([_share(short, 0), _share(short, size)])
         wrong = long.mean(_all_drawn(long.trials - long.successes, long.trials, size, log_ways))
         right = long.mean(_all_drawn(long.successes, long.trials, size, log_ways))
         kinds = ("all wrong", "all right", "all alike")
-        shares = zip(kinds, (*own, own.sum()), (wrong, right, wrong + right), strict=True)
+        shares = zip(kinds, (*extremes, extremes.sum()), (wrong, right, wrong + right), strict=True)
         for kind, share, expected in shares:
             z = _apart(share, expected, short.n_problems, long.n_problems)
             if z > limit:

@@ -18,9 +18,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from passband.errors import NotEnoughData, UnknownName, WrongType, nearest
+from passband.errors import NotEnoughData
 from passband.notes import NO_MAXIMUM, NO_WEIGHTED_MAXIMUM, Note, notes_as_json
-from passband.stats.checks import as_level
+from passband.stats.checks import as_level, check_choice
 from passband.stats.irt.curves import score_slope, slopes
 from passband.stats.irt.evidence import ItemEvidence, Weighted, weighted
 from passband.stats.irt.items import Items
@@ -87,7 +87,7 @@ def ability_of(
     posterior: AbilityPosterior, *, method: AbilityMethod = "eap", level: float = 0.95
 ) -> Ability:
     """Estimate the ability from a posterior, or by another method from the evidence in it."""
-    _check_method(method)
+    check_choice("method", method, get_args(AbilityMethod))
     level = as_level(level)
     seen = posterior.evidence
     if method in ("mle", "wle") and not seen:
@@ -96,15 +96,6 @@ def ability_of(
     low, high = posterior.interval(level) if method == "eap" else _around(theta, se, level)
     n_items, n_trials = len({one.item for one in seen}), sum(one.trials for one in seen)
     return Ability(theta, se, low, high, level, method, n_items, n_trials, notes)
-
-
-def _check_method(method: object) -> None:
-    known = get_args(AbilityMethod)
-    if not isinstance(method, str):
-        raise WrongType(f"method must be one of {', '.join(known)}; got {method!r}.")
-    if method not in known:
-        hint = nearest(method, known)
-        raise UnknownName(f"method must be one of {', '.join(known)}; got {method!r}.{hint}")
 
 
 def _around(theta: float, se: float, level: float) -> tuple[float, float]:

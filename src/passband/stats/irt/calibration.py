@@ -209,11 +209,11 @@ class _Task:
 
     def start(self, data: Responses, kept: Ints) -> CalibrationFit:
         """Return slopes of 1 and the intercepts that the shares of grades suggest."""
-        asked = data.trials.sum(axis=0)
+        trials = data.trials.sum(axis=0)
         reached, passed = [], np.zeros(len(kept))
         for matrix in data.grades[::-1]:
             passed = passed + matrix.sum(axis=0)
-            share = (passed + 0.25) / (asked + 0.5)
+            share = (passed + 0.25) / (trials + 0.5)
             reached.append(1.2 * (np.log(share) - np.log1p(-share)))
         rows = np.column_stack([np.full(len(kept), self.slope or 1.0), *reached[::-1]])
         numbers = np.arange(len(data.grades))
@@ -224,27 +224,27 @@ class _Task:
             rows[place] = self.fixed.get(item, rows[place])
         return CalibrationFit(rows)
 
-    def result(self, found: _Found, kept: Ints, dropped: dict[int, str]) -> Calibration:
-        fit, problem = found.fit, found.problem
-        at = expect(problem, fit)
-        phi = found.phi if self.model == "continuous" else None
-        fine = expect(problem, fit, max(_FINE_NODES, len(at.nodes)))
+    def result(self, calibrated: _Found, kept: Ints, dropped: dict[int, str]) -> Calibration:
+        fit, problem = calibrated.fit, calibrated.problem
+        expected = expect(problem, fit)
+        phi = calibrated.phi if self.model == "continuous" else None
+        fine = expect(problem, fit, max(_FINE_NODES, len(expected.nodes)))
         theta = fine.posterior @ fine.nodes
         spread = np.sqrt(np.maximum(fine.posterior @ fine.nodes**2 - theta**2, 0.0))
         return Calibration(
             items=items_of(self.model, fit.rows, phi),
             kept=kept,
-            se=item_errors(problem, fit.rows, at),
+            se=item_errors(problem, fit.rows, expected),
             abilities=CalibratedAbilities(theta, spread),
             log_likelihood=fit.log_likelihood,
             iterations=fit.iterations,
             converged=fit.converged,
-            rho=found.rho,
+            rho=calibrated.rho,
             mean=fit.mean,
             sd=fit.sd,
-            fit=item_fit(problem, found.plain, at, found.rho, found.phi),
+            fit=item_fit(problem, calibrated.plain, expected, calibrated.rho, calibrated.phi),
             dropped=dict(sorted(dropped.items())),
-            notes=_notes(found, dropped),
+            notes=_notes(calibrated, dropped),
         )
 
 
@@ -279,11 +279,11 @@ def _correlation(data: Responses, problem: FitProblem, fit: CalibrationFit, phi:
     return float(np.clip(extra / (n * (n - 1.0) * bell)[n > 1].sum(), 0.0, 1.0))
 
 
-def _notes(found: _Found, dropped: dict[int, str]) -> tuple[Note, ...]:
-    problem, people = found.problem, len(found.plain.trials)
+def _notes(result: _Found, dropped: dict[int, str]) -> tuple[Note, ...]:
+    problem, people = result.problem, len(result.plain.trials)
     held = int(problem.held.sum())
     notes = [
-        (not found.fit.converged, NOT_CONVERGED),
+        (not result.fit.converged, NOT_CONVERGED),
         (problem.model == "3pl", GUESSING_PRIOR),
         (bool(dropped), dropped_items(len(dropped))),
         (held > 0, held_slopes(held, _STEEP)),

@@ -194,12 +194,14 @@ def _legendre() -> tuple[Floats, Floats]:
 
 def _divergence(items: Items, theta: float, others: Floats) -> Floats:
     """Return the divergence of each item's scores at `theta` from those at other abilities."""
-    at = np.concatenate([[theta], others])
+    points = np.concatenate([[theta], others])
     if items.steps is None:
-        right = expected_scores(items, at)
+        right = expected_scores(items, points)
         chances = np.stack([right, 1.0 - right], axis=2)
     else:
-        passed = sigmoid(items.a[:, None, None] * (at[:, None] - grade_edges(items)[:, None, :]))
+        passed = sigmoid(
+            items.a[:, None, None] * (points[:, None] - grade_edges(items)[:, None, :])
+        )
         chances = passed[..., :-1] - passed[..., 1:]
     chances = np.maximum(chances, 1e-300)
     here, there = chances[:, :1], chances[:, 1:]

@@ -244,19 +244,21 @@ def _trials_at(trials: Floats, posterior: Floats) -> Floats:
 # -- the M-step --------------------------------------------------------------------------------
 
 
-def _maximised(problem: FitProblem, fit: CalibrationFit, found: ExpectedCounts) -> CalibrationFit:
+def _maximised(
+    problem: FitProblem, fit: CalibrationFit, expected: ExpectedCounts
+) -> CalibrationFit:
     """Fit the items to the expected counts, by a few steps of Newton."""
-    rows, parts = fit.rows, found.terms
+    rows, parts = fit.rows, expected.terms
     for turn in range(3):
         if turn:
-            parts = terms(problem.model, rows, found.nodes)
-        moved = _newton(problem, rows, found.counts, parts)
+            parts = terms(problem.model, rows, expected.nodes)
+        moved = _newton(problem, rows, expected.counts, parts)
         rows = _ordered(rows, moved) if problem.model == "graded" else moved
     if not problem.moves:
         return replace(fit, rows=rows)
-    share = found.posterior.mean(axis=0)
-    mean = float(share @ found.nodes)
-    sd = float(np.sqrt(share @ (found.nodes - mean) ** 2))
+    share = expected.posterior.mean(axis=0)
+    mean = float(share @ expected.nodes)
+    sd = float(np.sqrt(share @ (expected.nodes - mean) ** 2))
     return replace(fit, rows=rows, mean=mean, sd=sd)
 
 
@@ -296,15 +298,15 @@ def _solved(matrix: Floats, gradient: Floats) -> Floats:
 
 def _shared(gradient: Floats, matrix: Floats, free: Bools) -> Floats:
     """Solve with one slope for all items, eliminating the intercepts first."""
-    slope, cross, own = matrix[:, 0, 0], matrix[:, 0, 1], matrix[:, 1, 1]
+    slope, cross, intercept = matrix[:, 0, 0], matrix[:, 0, 1], matrix[:, 1, 1]
     change: float = 0.0
     if free[:, 0].all():
-        rest = max(float(np.sum(slope - cross**2 / own)), 1e-9)
-        change = float(np.sum(gradient[:, 0] - cross * gradient[:, 1] / own)) / rest
+        rest = max(float(np.sum(slope - cross**2 / intercept)), 1e-9)
+        change = float(np.sum(gradient[:, 0] - cross * gradient[:, 1] / intercept)) / rest
         change = min(max(change, -_LARGEST_STEP), _LARGEST_STEP)
-    step = (gradient[:, 1] - cross * change) / own
+    step = (gradient[:, 1] - cross * change) / intercept
     limited: Floats = np.clip(step, -_LARGEST_STEP, _LARGEST_STEP)
-    return np.column_stack([np.full(len(own), change), limited])
+    return np.column_stack([np.full(len(intercept), change), limited])
 
 
 def add_priors(problem: FitProblem, rows: Floats, gradient: Floats, matrix: Floats) -> None:

@@ -94,14 +94,14 @@ def _check_grade(evidence: ItemEvidence, grades: int) -> None:
 
 def weighted(items: Items, evidence: Iterable[ItemEvidence], rho: float) -> Weighted:
     """Return checked evidence as arrays, the trials of one item weighed together."""
-    given = list(evidence)
-    index = np.array([one.item for one in given], dtype=np.intp)
-    trials = np.array([one.trials for one in given], dtype=np.float64)
+    scores = list(evidence)
+    index = np.array([one.item for one in scores], dtype=np.intp)
+    trials = np.array([one.trials for one in scores], dtype=np.float64)
     of_item = np.zeros(len(items))
     np.add.at(of_item, index, trials)
     weights = trials / (1.0 + (of_item[index] - 1.0) * rho)
     return Weighted(
-        items.take(index) if given else items,
-        np.array([one.score for one in given], dtype=np.float64),
+        items.take(index) if scores else items,
+        np.array([one.score for one in scores], dtype=np.float64),
         weights,
     )

@@ -15,7 +15,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from passband.errors import InvalidInput, UnknownName, WrongType, nearest
+from passband.errors import InvalidInput, WrongType
+from passband.stats.checks import check_choice
 from passband.types import ArrayLike, Floats, Ints
 
 __all__ = ["ItemModel", "Items", "check_model"]
@@ -98,12 +99,7 @@ class Items:
 
 def check_model(model: object) -> None:
     """Refuse an unknown model name."""
-    known = get_args(ItemModel)
-    if not isinstance(model, str):
-        raise WrongType(f"model must be one of {', '.join(known)}; got {model!r}.")
-    if model not in known:
-        hint = nearest(model, known)
-        raise UnknownName(f"model must be one of {', '.join(known)}; got {model!r}.{hint}")
+    check_choice("model", model, get_args(ItemModel))
 
 
 def _column(

@@ -151,17 +151,17 @@ class AbilityPosterior:
 
     def extend(self, evidence: Iterable[ItemEvidence]) -> None:
         """Learn from the scores of several items."""
-        given = list(evidence)
-        for one in given:
+        added = list(evidence)
+        for one in added:
             check_evidence(self.grid.items, one)
-        for one in given:
+        for one in added:
             before = self._seen.get(one.item, ())
             self._seen[one.item] = after = (*before, one)
-            if len(given) <= FEW:
+            if len(added) <= FEW:
                 self._replace(before, after)
-        if len(given) > FEW:
+        if len(added) > FEW:
             self._log = self._log_density(self.nodes)
-        if given:
+        if added:
             self._settle()
 
     def density(self) -> tuple[Floats, Floats]:
@@ -272,10 +272,10 @@ def _between_nodes(nodes: Floats, log: Floats) -> tuple[Floats, Floats]:
     At a cliff, which a steep item makes, the parabola would tower over all three; it is cut off.
     """
     step = nodes[1] - nodes[0]
-    place = np.arange((len(nodes) - 1) * PARTS + 1) / PARTS
-    centre = np.clip(np.rint(place).astype(np.intp), 1, len(nodes) - 2)
-    t = place - centre
+    position = np.arange((len(nodes) - 1) * PARTS + 1) / PARTS
+    centre = np.clip(np.rint(position).astype(np.intp), 1, len(nodes) - 2)
+    t = position - centre
     left, middle, right = log[centre - 1], log[centre], log[centre + 1]
     bent = middle + t * (right - left) / 2.0 + t * t * (left - 2.0 * middle + right) / 2.0
     highest = np.maximum(np.maximum(left, middle), right)
-    return nodes[0] + place * step, np.minimum(bent, highest + PEAK)
+    return nodes[0] + position * step, np.minimum(bent, highest + PEAK)

@@ -121,17 +121,17 @@ def screened_before(data: Responses, protected: Container[int]) -> dict[int, str
 
     Anchors are protected: their parameters are known.
     """
-    asked = data.trials.sum(axis=0)
+    trials = data.trials.sum(axis=0)
     total = data.scores.sum(axis=0)
     reasons: dict[int, str] = {}
-    for item in range(len(asked)):
+    for item in range(len(trials)):
         if item in protected:
             continue
-        if asked[item] == 0:
+        if trials[item] == 0:
             reasons[item] = "no trial has a score"
         elif total[item] == 0:
             reasons[item] = "all scores are 0"
-        elif total[item] == asked[item]:
+        elif total[item] == trials[item]:
             reasons[item] = "all scores are 1"
         elif len(data.grades) > 1 and (unseen := _unseen_grade(data, item)) is not None:
             reasons[item] = f"no score is {unseen:.3g}, so that the steps around it are unknown"

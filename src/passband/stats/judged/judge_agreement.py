@@ -93,19 +93,19 @@ def agreement(judged: Judged, *, level: float = 0.95) -> JudgeAgreement:
         raise NotEnoughData("agreement by class needs labels of 0 or 1.")
     check_labels(judged)
     sample = sample_of(judged)
-    known = sample.label_verdict < 2
-    if not known.any():
+    has_verdict = sample.label_verdict < 2
+    if not has_verdict.any():
         raise NotEnoughData("no labelled trial has a verdict, so there is nothing to agree.")
-    table = _Table(sample, known, level)
+    table = _Table(sample, has_verdict, level)
     right, passed = sample.label == 1.0, sample.label_verdict == 1
     return JudgeAgreement(
-        n_labels=int(known.sum()),
-        n_failed=int((~known).sum()),
+        n_labels=int(has_verdict.sum()),
+        n_failed=int((~has_verdict).sum()),
         sensitivity=table.share(passed, right),
         specificity=table.share(~passed, ~right),
         passed_right=table.share(right, passed),
         failed_wrong=table.share(~right, ~passed),
-        agree=table.share(right == passed, known),
+        agree=table.share(right == passed, has_verdict),
         ac1=table.ac1(),
         kappa=table.kappa(),
         judge_rate=table.rate(passed),
@@ -125,14 +125,14 @@ def _notes(sample: LabelSample) -> tuple[Note, ...]:
 class _Table:
     """Labels and verdicts of the labelled trials, weighted."""
 
-    def __init__(self, sample: LabelSample, known: Bools, level: float) -> None:
-        self._sample, self._known, self._level = sample, known, level
-        weight = np.where(known, sample.label_weight, 0.0)
+    def __init__(self, sample: LabelSample, has_verdict: Bools, level: float) -> None:
+        self._sample, self._known, self._level = sample, has_verdict, level
+        weight = np.where(has_verdict, sample.label_weight, 0.0)
         self._weight = weight / weight.max()  # 1 where all are equal, so that sums are exact
         right, passed = sample.label == 1.0, sample.label_verdict == 1
-        self._size = self._worth(right == passed, known)
+        self._size = self._worth(right == passed, has_verdict)
         cells = [
-            self.rate((right == label) & (passed == verdict) & known)
+            self.rate((right == label) & (passed == verdict) & has_verdict)
             for label in (False, True)
             for verdict in (False, True)
         ]
@@ -162,16 +162,16 @@ class _Table:
         weight = weight / weight.sum()
         plain = 1.0 / float(weight @ weight)
         problems = len(np.unique(self._sample.label_problem[among]))
-        each = int(among.sum()) / problems
-        if each <= 1.001:
+        labels_each = int(among.sum()) / problems
+        if labels_each <= 1.001:
             return plain
         mean = float(weight @ rows)
         alone = mean * (1.0 - mean) / plain
-        ratio = each
+        ratio = labels_each
         if alone > 0.0 and problems > 1:
             sums = self._sample.sums(weight * (rows - mean))
             ratio = problems / (problems - 1.0) * float(sums @ sums) / alone
-        return plain / believed_effect(ratio, each, problems)
+        return plain / believed_effect(ratio, labels_each, problems)
 
     def kappa(self) -> Rate:
         """Return Cohen's kappa: chance agreement if both kept their own rates."""

@@ -157,12 +157,12 @@ def purchases(
     now = variances.variance(sizes, over)
     if now <= 0.0:
         return ()
-    found = []
+    offers = []
     for kind, amount, after, cost in _offers(variances, sizes, over, prices):
         left = variance * min(after / now, 1.0)
         gain = (variance - left) / cost if cost else None
-        found.append(NextData(kind, amount, cost, left, left**0.5, gain))
-    return tuple(sorted(found, key=lambda each: (-(each.gain or 0.0), each.variance)))
+        offers.append(NextData(kind, amount, cost, left, left**0.5, gain))
+    return tuple(sorted(offers, key=lambda each: (-(each.gain or 0.0), each.variance)))
 
 
 Offer = tuple[Kind, int, float, float | None]
@@ -170,7 +170,7 @@ Offer = tuple[Kind, int, float, float | None]
 
 def _offers(variances: Variances, sizes: Sizes, over: Over, prices: Prices) -> list[Offer]:
     """Return (kind, amount, variance afterwards, cost) of everything on offer."""
-    asked = _sum((prices.trial, 1.0), (prices.vote, sizes.votes))  # a trial with its votes
+    trial_price = _sum((prices.trial, 1.0), (prices.vote, sizes.votes))  # a trial with its votes
     offers: list[Offer] = []
     more = min(math.ceil(_STEP * sizes.labels), math.floor(sizes.trials - sizes.labels))
     if more >= 1:
@@ -182,11 +182,13 @@ def _offers(variances: Variances, sizes: Sizes, over: Over, prices: Prices) -> l
         cost = _sum((prices.vote, sizes.trials))
         offers.append(("votes", 1, better.variance(replace(sizes, votes=votes), over), cost))
     longer = replace(sizes, trials=sizes.trials + sizes.problems)
-    offers.append(("trials", 1, variances.variance(longer, over), _sum((asked, sizes.problems))))
+    offers.append(
+        ("trials", 1, variances.variance(longer, over), _sum((trial_price, sizes.problems)))
+    )
     if over == "problems":
         added = math.ceil(_STEP * sizes.problems)
         after = variances.variance(sizes.with_problems(sizes.problems + added), over)
-        cost = _sum((prices.problem, added), (asked, added * sizes.trials_each))
+        cost = _sum((prices.problem, added), (trial_price, added * sizes.trials_each))
         offers.append(("problems", added, after, cost))
     return offers
 

@@ -129,21 +129,21 @@ def design_effect(strata: Strata) -> float:
     """
     sample = strata.prediction.sample
     problems = sample.n_labelled_problems
-    each = sample.n_labels / problems
-    if each <= 1.001:
+    labels_each = sample.n_labels / problems
+    if labels_each <= 1.001:
         return 1.0
     alone = strata.label_noise()
-    ratio = each
+    ratio = labels_each
     if alone > 0.0 and problems > 1:
         sums = strata.prediction.residual_sums()
         ratio = problems / (problems - 1.0) * float(sums @ sums) / alone
-    return believed_effect(ratio, each, problems)
+    return believed_effect(ratio, labels_each, problems)
 
 
-def believed_effect(ratio: float, each: float, problems: int) -> float:
+def believed_effect(ratio: float, labels_each: float, problems: int) -> float:
     """Shrink a measured design effect towards that of identical labels per problem."""
-    effect = (problems * ratio + _PRIOR_PROBLEMS * each) / (problems + _PRIOR_PROBLEMS)
-    return min(max(effect, 1.0), _MOST_EFFECT * each)
+    effect = (problems * ratio + _PRIOR_PROBLEMS * labels_each) / (problems + _PRIOR_PROBLEMS)
+    return min(max(effect, 1.0), _MOST_EFFECT * labels_each)
 
 
 def mover(strata: Strata, over: Over, level: float) -> Bounds:

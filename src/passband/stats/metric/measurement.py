@@ -120,22 +120,22 @@ def curve_name(metric: str) -> MetricName:
     return name
 
 
-def _measured(scored: Outcomes, metric: Metric, given: Outcomes, policy: Policy) -> Measurement:
-    (value,) = metric.on_scale(given, metric.value(scored))
-    return _point(metric.name, value, metric.k, scored, given, policy)
+def _measured(scored: Outcomes, metric: Metric, outcomes: Outcomes, policy: Policy) -> Measurement:
+    (value,) = metric.on_scale(outcomes, metric.value(scored))
+    return _point(metric.name, value, metric.k, scored, outcomes, policy)
 
 
-def _points(scored: Outcomes, text: str, given: Outcomes, policy: Policy) -> list[Measurement]:
-    points = curve(given, text, policy=policy)
+def _points(scored: Outcomes, text: str, outcomes: Outcomes, policy: Policy) -> list[Measurement]:
+    points = curve(outcomes, text, policy=policy)
     names = [metric.name for metric in expand_metrics(text, scored.most_trials())]
     return [
-        _point(name, float(value), int(k), scored, given, policy)
+        _point(name, float(value), int(k), scored, outcomes, policy)
         for name, value, k in zip(names, points.value, points.k, strict=True)
     ]
 
 
 def _point(
-    name: str, value: float, k: int, scored: Outcomes, given: Outcomes, policy: Policy
+    name: str, value: float, k: int, scored: Outcomes, outcomes: Outcomes, policy: Policy
 ) -> Measurement:
     tally = scored.trial_tally
     used = int(tally[k:].sum())
@@ -145,7 +145,7 @@ def _point(
         n_problems=used,
         left_out=scored.n_problems - used,
         n_trials=int(tally[k:] @ np.arange(k, len(tally))),
-        n_unscored=given.n_unscored,
+        n_unscored=outcomes.n_unscored,
         policy=policy,
     )
 

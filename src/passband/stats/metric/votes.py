@@ -35,7 +35,7 @@ MOST_VOTES = 1024  #: trials; C(1024, 512) is just within the range of a float
 _TOGETHER = 256  # products at a time, which fit into the cache
 
 
-def winning_curves(own: Ints, others: Ints, silent: Ints) -> Floats:
+def winning_curves(votes: Ints, others: Ints, silent: Ints) -> Floats:
     """Return an answer's winning probability among k = 0..n trials, a row per case.
 
     It has `own` trials, the other answers `others` in falling order, filled up with zeros, and
@@ -45,24 +45,24 @@ def winning_curves(own: Ints, others: Ints, silent: Ints) -> Floats:
     >>> winning_curves(*cases).round(3).tolist()
     [[0.0, 0.6, 0.6, 0.7, 0.7, 1.0]]
     """
-    trials = own + others.sum(axis=1) + silent
+    trials = votes + others.sum(axis=1) + silent
     longest = int(trials.max(initial=0))
     if longest > MOST_VOTES:
         raise InvalidInput(
             f"a vote is counted over at most {MOST_VOTES:,} trials of a problem; got {longest:,}."
         )
     choose = _pascal(longest)
-    ways = np.zeros((len(own), longest + 1))
+    ways = np.zeros((len(votes), longest + 1))
     keys = _prefix_keys(others, longest)
-    for v in range(int(own.max(initial=0)), 0, -1):
+    for v in range(int(votes.max(initial=0)), 0, -1):
         _times_powers(ways, v * (others == v).sum(axis=1), choose)
         rivals = (others >= v).sum(axis=1)
-        alone = np.flatnonzero((own >= v) & (rivals == 0))
-        ways[alone, v] += choose[own[alone], v]
-        rows = np.flatnonzero((own >= v) & (rivals > 0))
+        alone = np.flatnonzero((votes >= v) & (rivals == 0))
+        ways[alone, v] += choose[votes[alone], v]
+        rows = np.flatnonzero((votes >= v) & (rivals > 0))
         if len(rows):
             shared = _shared_ways(others[rows], rivals[rows], keys, rows, v, choose)
-            ways[rows, v:] += choose[own[rows], v][:, None] * shared
+            ways[rows, v:] += choose[votes[rows], v][:, None] * shared
     _times_powers(ways, silent, choose)
     share: Floats = ways / np.maximum(choose[trials], 1.0)
     return np.where(share > 1.0 - 1e-14, np.ceil(share).clip(max=1.0), share)
@@ -109,7 +109,7 @@ def _shared_ways(
 
     Rivals are the others with v trials or more; equal sets of them are counted once.
     """
-    _, first, place = np.unique(keys[rows, rivals], return_index=True, return_inverse=True)
+    _, first, index = np.unique(keys[rows, rivals], return_index=True, return_inverse=True)
     order = np.argsort(-rivals[first], kind="stable")
     width = choose.shape[0] - v
     shared = np.zeros((len(first), width))
@@ -120,7 +120,7 @@ def _shared_ways(
         product = _ones(sizes, count) if v == 1 else _product(sizes, count, v, width, choose)
         reach = min(width, product.shape[1])
         shared[part, :reach] = product[:, :reach]
-    return shared[place]
+    return shared[index]
 
 
 def _ones(sizes: Ints, count: Ints) -> Floats:
@@ -223,11 +223,11 @@ def vote_table(votes: Votes, longest: int) -> Floats:
     problem, own = groups.problem[chosen], groups.size[chosen]
     others = _without(sizes[problem], own)
     cases = np.column_stack([own, groups.silent[problem], others])
-    distinct, place = _distinct(cases)
+    distinct, index = _distinct(cases)
     curves = winning_curves(distinct[:, 0], distinct[:, 2:], distinct[:, 1])[:, 1:]
     share = groups.right[chosen] / own
     width = min(longest, curves.shape[1])
-    np.add.at(values[:, :width], problem, share[:, None] * curves[place, :width])
+    np.add.at(values[:, :width], problem, share[:, None] * curves[index, :width])
     return np.minimum(values, 1.0)
 
 
@@ -277,11 +277,11 @@ def _sorted_sizes(groups: AnswerGroups, problems: int) -> Ints:
     return sizes
 
 
-def _without(sizes: Ints, own: Ints) -> Ints:
+def _without(sizes: Ints, votes: Ints) -> Ints:
     """Take one entry of size `own` out of each row."""
     if not len(sizes):
         return sizes
-    place = (sizes == own[:, None]).argmax(axis=1)
+    place = (sizes == votes[:, None]).argmax(axis=1)
     kept = np.arange(sizes.shape[1]) != place[:, None]
     return np.asarray(sizes[kept].reshape(len(sizes), -1))
 

@@ -283,11 +283,11 @@ def _verdict(low: float | None, high: float | None, tolerance: float) -> LookVer
 
 def _require_rounds(side: str, outcomes: Outcomes, rounds: int, number: int) -> None:
     """Refuse outcomes that do not match the look's rounds."""
-    asked = outcomes.trials + sum(outcomes.unscored.values())
-    wrong = np.flatnonzero(asked != rounds)
+    n_asked = outcomes.trials + sum(outcomes.unscored.values())
+    wrong = np.flatnonzero(n_asked != rounds)
     if len(wrong):
         first = int(wrong[0])
         raise InvalidInput(
-            f"look {number} is after {rounds} trials of every problem; {side} has {asked[first]} "
+            f"look {number} is after {rounds} trials of every problem; {side} has {n_asked[first]} "
             f"of problem {outcomes.problems[first]!r}."
         )

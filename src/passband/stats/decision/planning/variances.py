@@ -84,11 +84,11 @@ def pair_of_pilot(
 ) -> Assumed:
     """Return the variances of a difference between two models like the pilot's."""
     shared = as_correlation(CORRELATION if correlation is None else correlation)
-    one = from_pilot(pilot, metric, policy)
-    require_claims("the pilot allows no plan", pilot.counted(policy), "problems", one.fewest)
-    notes = (*one.notes, assumed_correlation(shared))
-    between = 2.0 * (1.0 - shared) * one.between
-    return Assumed(between, lambda n: one.noise(n) * 2, one.fewest, notes, shared)
+    single = from_pilot(pilot, metric, policy)
+    require_claims("the pilot allows no plan", pilot.counted(policy), "problems", single.fewest)
+    notes = (*single.notes, assumed_correlation(shared))
+    between = 2.0 * (1.0 - shared) * single.between
+    return Assumed(between, lambda n: single.noise(n) * 2, single.fewest, notes, shared)
 
 
 def pair_of_numbers(

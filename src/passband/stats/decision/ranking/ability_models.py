@@ -145,11 +145,11 @@ class ConditionalLogit:
         value = float(abilities @ gradient)
         information = np.zeros((len(abilities),) * 2)
         for block in _blocks(trials, totals):
-            given = _Given.of(trials[block], totals[block], abilities)
+            conditional = _Given.of(trials[block], totals[block], abilities)
             weight = count[block].astype(np.float64)
-            value -= float(weight @ given.log_coefficient)
-            gradient -= weight @ given.mean
-            information += given.covariance(weight)
+            value -= float(weight @ conditional.log_coefficient)
+            gradient -= weight @ conditional.mean
+            information += conditional.covariance(weight)
         return LikelihoodTerms(value, gradient, information)
 
     def scores(self, abilities: Floats) -> Floats:

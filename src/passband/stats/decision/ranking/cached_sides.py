@@ -181,10 +181,10 @@ def _root(distance: float, first: list[float], second: list[float]) -> float:
     return (low + high) / 2.0
 
 
-def _at(coefficients: list[float], place: float) -> float:
+def _at(coefficients: list[float], position: float) -> float:
     value = 0.0
     for coefficient in coefficients:
-        value = value * place + coefficient
+        value = value * position + coefficient
     return value
 
 

@@ -166,11 +166,11 @@ class ModelMatrix:
     def notes(self) -> tuple[Note, ...]:
         """Return the notes on all pairs, each once."""
         notes = [note for contrast in self._contrasts.values() for note in contrast.notes]
-        known = [share for share in self._best if share is not None]
-        if not known:
+        shares = [share for share in self._best if share is not None]
+        if not shares:
             notes.append(NO_BEST)
-        elif sum(known) < 1.0 - 1e-6:
-            notes.append(circular_pairs(sum(known)))
+        elif sum(shares) < 1.0 - 1e-6:
+            notes.append(circular_pairs(sum(shares)))
         return tuple(dict.fromkeys(notes))
 
 

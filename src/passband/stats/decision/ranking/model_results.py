@@ -69,9 +69,9 @@ class ModelResults:
             table[row[enough], model] = metric.by_problem(side)[:, 0]
         return table
 
-    def require_connected(self, asked: Bools) -> None:
+    def require_connected(self, has_trials: Bools) -> None:
         """Refuse models that share no problem, not even through others."""
-        shared = (asked.T.astype(np.float64) @ asked) > 0.0
+        shared = (has_trials.T.astype(np.float64) @ has_trials) > 0.0
         linked = shared[0]
         for _ in self.models:
             linked = shared[linked].any(axis=0)

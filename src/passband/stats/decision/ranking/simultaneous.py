@@ -120,14 +120,14 @@ def best_confidences(deviations: Floats, errors: Floats) -> Floats:
 def _share(row: int, deviations: Floats, errors: Floats, error: Floats) -> float:
     """Return the share of draws in which a model beats all others, the strongest first."""
     left, chance = errors, 1.0
-    for other in np.argsort(deviations[row], kind="stable").tolist():
-        if other == row:
+    for rival in np.argsort(deviations[row], kind="stable").tolist():
+        if rival == row:
             continue
-        if error[row, other] > 0.0:
-            away = (left[:, row] - left[:, other]) / error[row, other]
-            left = left[away > -deviations[row, other]]
+        if error[row, rival] > 0.0:
+            away = (left[:, row] - left[:, rival]) / error[row, rival]
+            left = left[away > -deviations[row, rival]]
         else:  # nothing to draw: ties count as even, the rest as independent
-            chance *= NormalDist().cdf(float(deviations[row, other]))
+            chance *= NormalDist().cdf(float(deviations[row, rival]))
     return chance * len(left) / len(errors)
 
 

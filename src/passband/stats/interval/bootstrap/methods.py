@@ -158,12 +158,12 @@ def studentized(request: IntervalRequest) -> Interval:
     )
     values = units.statistic(sums[:, : units.rows.shape[1]])
     away = _distances(values - request.value, units.standard_error(sums))
-    own = float(units.standard_error(units.draws * units.shares @ units.with_squares))
-    if _is_flat(Replicates(values)) or own == 0.0:
+    error = float(units.standard_error(units.draws * units.shares @ units.with_squares))
+    if _is_flat(Replicates(values)) or error == 0.0:
         return Interval.none(EQUAL_RESAMPLES)
     distribution = Replicates(away)
     far = (distribution.upper(request.tail), distribution.lower(request.tail))
-    low, high = (request.value - own * end for end in far)
+    low, high = (request.value - error * end for end in far)
     interval = _around_open(request, (low, high), Replicates(values).sd, seed)
     return interval.with_notes(*_notes(request, units))
 

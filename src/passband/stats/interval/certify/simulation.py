@@ -124,13 +124,13 @@ class SimulatedDesign:
         >>> SimulatedDesign.of(pairs, 1)
         SimulatedDesign(ns=(4, 8, 13, 18, 23, 28, 32, 37), problems=(5, 4, 5, 5, 5, 4, 5, 5))
         """
-        ns, place = np.unique(histogram.trials, return_inverse=True)
-        problems = np.bincount(place, histogram.problems).astype(np.int64)
+        ns, index = np.unique(histogram.trials, return_inverse=True)
+        problems = np.bincount(index, histogram.problems).astype(np.int64)
         least = np.minimum(ns, max(_MOST_TRIALS, 2 * k))
         if len(ns) > _MOST_NS:
             least = _joined(least, problems, 2 * k)
-        kept, place = np.unique(least, return_inverse=True)
-        counts = np.bincount(place, problems).astype(np.int64)
+        kept, index = np.unique(least, return_inverse=True)
+        counts = np.bincount(index, problems).astype(np.int64)
         return SimulatedDesign(tuple(kept.tolist()), tuple(counts.tolist()))
 
     @property

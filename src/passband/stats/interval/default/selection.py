@@ -213,11 +213,11 @@ def _strata_notes(request: IntervalRequest, mixture: Mixture, values: Floats) ->
     low, high = request.range()
     values = (values - low) / (high - low)
     squares = request.squares(mixture, values)
-    own = float(trial_noise(mixture, values, request.k, squares).variance)
+    separate = float(trial_noise(mixture, values, request.k, squares).variance)
     pooled = float(pooled_variance(mixture, values, request.k, squares))
-    if 1.0 / _UNLIKE <= own / max(pooled, 1e-300) <= _UNLIKE:
+    if 1.0 / _UNLIKE <= separate / max(pooled, 1e-300) <= _UNLIKE:
         return []
-    errors = ((high - low) * (variance / problems) ** 0.5 for variance in (own, pooled))
+    errors = ((high - low) * (variance / problems) ** 0.5 for variance in (separate, pooled))
     return [noise_by_trials(*errors)]
 
 

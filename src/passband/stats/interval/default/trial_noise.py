@@ -221,13 +221,13 @@ def _widened(grid: CountGrid, law: Mixing, values: Floats, fitted: Floats) -> Fl
     """
     squares = grid.per_n(law.weights @ grid.binomial * values**2)
     result = fitted.copy()
-    for at, (n, start) in enumerate(zip(grid.ns, grid.starts.tolist(), strict=True)):
+    for index, (n, start) in enumerate(zip(grid.ns, grid.starts.tolist(), strict=True)):
         if 1 < n <= _MOST_LEVELS:
             own = values[start : start + n + 1]
             laws = principal_laws(points(), law.weights, n)
             least = np.min([_mean_square(few, own) for few in laws], axis=0)
-            room = np.maximum(squares[..., at] - least - fitted[..., at], 0.0)
-            result[..., at] += (_PART_OF_TWO if n == 2 else 1.0) * room
+            room = np.maximum(squares[..., index] - least - fitted[..., index], 0.0)
+            result[..., index] += (_PART_OF_TWO if n == 2 else 1.0) * room
     return result
 
 

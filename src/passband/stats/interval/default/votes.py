@@ -126,17 +126,17 @@ class AnswerModel:
         groups, problems = votes.groups, np.arange(votes.n_problems)
         single = (groups.size == 1) & (groups.right == 0)
         fresh = np.bincount(groups.problem[single], minlength=len(problems)) + _EXTRA
-        known = ~single
+        repeated = ~single
         named = np.arange(len(groups.problem))
         best = _best_right(votes)
         return AnswerModel(
-            np.concatenate([groups.problem[known], problems, problems, problems]),
+            np.concatenate([groups.problem[repeated], problems, problems, problems]),
             np.concatenate(
-                [groups.size[known], groups.silent, fresh, np.full(len(problems), _EXTRA)]
+                [groups.size[repeated], groups.silent, fresh, np.full(len(problems), _EXTRA)]
             ).astype(np.float64),
             np.concatenate(
                 [
-                    named[known],
+                    named[repeated],
                     np.full(len(problems), SILENT),
                     np.full(len(problems), _FRESH),
                     np.where(best < 0, len(named) + problems, best),
@@ -144,7 +144,7 @@ class AnswerModel:
             ),
             np.concatenate(
                 [
-                    (groups.right / groups.size)[known],
+                    (groups.right / groups.size)[repeated],
                     np.zeros(2 * len(problems)),
                     np.ones(len(problems)),
                 ]
@@ -156,11 +156,11 @@ class AnswerModel:
         """Return a model in which a share of the trials gives one further answer."""
         problems = np.arange(len(self.trials))
         total = np.bincount(self.problem, self.weight)
-        own = self.answer.max(initial=0) + 1 + problems
+        fresh = self.answer.max(initial=0) + 1 + problems
         return AnswerModel(
             np.concatenate([self.problem, problems]),
             np.concatenate([(1.0 - share) * self.weight, share * total]),
-            np.concatenate([self.answer, own]),
+            np.concatenate([self.answer, fresh]),
             np.concatenate([self.right, np.full(len(problems), float(right))]),
             self.trials,
         )
@@ -168,11 +168,11 @@ class AnswerModel:
     def tables(self, count: int, longest: int, rng: np.random.Generator) -> Floats:
         """Resample each problem's trials and count the votes."""
         row_of = np.repeat(np.arange(len(self.trials) * count), np.repeat(self.trials, count))
-        place = self._drawn(row_of // count, rng)
-        answer = self.answer[place]
+        index = self._drawn(row_of // count, rng)
+        answer = self.answer[index]
         fresh = np.flatnonzero(answer == _FRESH)
         answer[fresh] = self.answer.max(initial=0) + 1 + np.arange(len(fresh))
-        score = (rng.random(len(place)) < self.right[place]).astype(np.float64)
+        score = (rng.random(len(index)) < self.right[index]).astype(np.float64)
         votes = Votes.of_trials(row_of, answer, score, len(self.trials) * count)
         return vote_table(votes, longest).reshape(len(self.trials), count, longest)
 

@@ -103,11 +103,11 @@ class CountGrid:
     def places(self, trials: Ints, successes: Ints) -> Ints:
         """Return the position of each pair, or of one nearby where its n is not in the grid."""
         ns = np.array(self.ns)
-        at = np.minimum(np.searchsorted(ns, trials), len(ns) - 1)
-        before = np.maximum(at - 1, 0)
-        at = np.where(trials - ns[before] < ns[at] - trials, before, at)
-        shared = np.rint(successes * (ns[at] / trials)).astype(np.int64)
-        result: Ints = self.starts[at] + np.where(ns[at] == trials, successes, shared)
+        index = np.minimum(np.searchsorted(ns, trials), len(ns) - 1)
+        before = np.maximum(index - 1, 0)
+        index = np.where(trials - ns[before] < ns[index] - trials, before, index)
+        shared = np.rint(successes * (ns[index] / trials)).astype(np.int64)
+        result: Ints = self.starts[index] + np.where(ns[index] == trials, successes, shared)
         return result
 
     def per_n(self, values: Floats) -> Floats:
@@ -212,13 +212,13 @@ def _representatives(histogram: Histogram) -> Ints:
     """Return for each pair the mean number of trials of its bin, by the finest ratio to do."""
     for ratio in _RATIOS:
         bins = np.floor(np.log(histogram.trials) / np.log(ratio)).astype(np.int64)
-        _, at = np.unique(bins, return_inverse=True)
-        problems = np.bincount(at, histogram.problems)
-        mean = np.bincount(at, histogram.problems * histogram.trials) / problems
+        _, bin_of = np.unique(bins, return_inverse=True)
+        problems = np.bincount(bin_of, histogram.problems)
+        mean = np.bincount(bin_of, histogram.problems * histogram.trials) / problems
         found: Ints = np.rint(mean).astype(np.int64)
         if _pairs(tuple(np.unique(found).tolist())) <= _ENOUGH_PAIRS:
             break
-    return found[at]
+    return found[bin_of]
 
 
 def _pairs(ns: tuple[int, ...]) -> int:

@@ -249,11 +249,11 @@ class Mixture:
         return tuple(self._stratum(ns) for ns in found)
 
     def _stratum(self, ns: slice) -> TrialStratum:
-        part = self.grid.part(ns)
+        grid = self.grid.part(ns)
         whole = self if self.whole is None else self.whole
-        same = [] if whole is self else [s.law for s in whole.strata if s.law.grid.ns == part.ns]
-        own = Law(part, self.counts[..., part.cells], whole.near.weights)
-        return TrialStratum(ns, part.cells, same[0] if same else own)
+        same = [] if whole is self else [s.law for s in whole.strata if s.law.grid.ns == grid.ns]
+        refined = Law(grid, self.counts[..., grid.cells], whole.near.weights)
+        return TrialStratum(ns, grid.cells, same[0] if same else refined)
 
 
 def fit_mixture(grid: CountGrid, counts: Floats, whole: Mixture | None = None) -> Mixture:

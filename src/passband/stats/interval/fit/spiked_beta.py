@@ -232,13 +232,13 @@ class SpikedBeta:
         end = np.where(pairs.successes == 0, -1, pairs.successes == pairs.trials)
         inside = sums[:, end == 0, 1:] / np.maximum(sums[:, end == 0, :1], 1e-300)
         total = _summed(inside, pairs.problems[end == 0], values.shape[1])[:, None, None]
-        for at in np.flatnonzero(end).tolist():
-            spike, value = (self.zero, both[0]) if end[at] < 0 else (self.one, both[-1])
+        for index in np.flatnonzero(end).tolist():
+            spike, value = (self.zero, both[0]) if end[index] < 0 else (self.one, both[-1])
             share, spike = self.rest[..., None], spike[..., None]
-            expected = share * sums[:, None, None, at] + spike * np.append(1.0, value)
+            expected = share * sums[:, None, None, index] + spike * np.append(1.0, value)
             expected = expected[..., 1:] / np.maximum(expected[..., :1], 1e-300)
             total = total + _summed(
-                expected[..., None, :], pairs.problems[at : at + 1], values.shape[1]
+                expected[..., None, :], pairs.problems[index : index + 1], values.shape[1]
             )
         parts, count = len(metric.parts), pairs.n_problems
         mean = total[..., :parts] / count

@@ -233,7 +233,7 @@ def _over_trials(
     if has_few_repeats(mixture):
         return _over_problems(value, strata, weights).with_notes(*target_notes(pooled, mixture))
     low, high = pooled.range()
-    each = np.concatenate(
+    shifts = np.concatenate(
         [
             np.full(request.outcomes.n_problems, weight / request.outcomes.n_problems)
             for request, weight in zip(strata, weights.tolist(), strict=True)
@@ -243,9 +243,9 @@ def _over_trials(
         return interval_for("auto", strata[0])
     edge = _edge(strata)
     if edge is not None:
-        return _hidden(value, pooled, each, edge).with_notes(*notes)
+        return _hidden(value, pooled, shifts, edge).with_notes(*notes)
     scale = high - low
-    weighted = _weighted(pooled, each)
+    weighted = _weighted(pooled, shifts)
     values = (pooled.values(weighted) - low) / scale
     if rests_on_few(pooled, weighted, values):
         problems = pooled.outcomes.n_problems
