@@ -23,8 +23,8 @@ from passband.generate.provider import Message, Request, Sampling
 from passband.generate.tiny import Tiny
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
-from passband.stats.irt.evidence import ItemEvidence
 from passband.stats.irt.posterior import AbilityPosterior, Grid
+from passband.stats.irt.responses import ItemEvidence
 from passband.types import Floats
 
 TRIALS = 64

@@ -18,8 +18,8 @@ from passband.adaptive.selection import Pick, Selector, item_information, most_i
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.stats.irt.ability import Ability, ability_of
 from passband.stats.irt.accuracy import BankAccuracy, bank_accuracy, stratum_accuracy
-from passband.stats.irt.evidence import ItemEvidence, check_evidence
 from passband.stats.irt.posterior import AbilityPosterior, Grid
+from passband.stats.irt.responses import ItemEvidence, check_evidence
 
 __all__ = ["AdaptiveTest", "Choice", "Scores", "Step", "grid_of", "replayed"]
 

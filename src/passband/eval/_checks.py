@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from passband.errors import ConflictingArguments, InvalidInput, WrongType, warn
 from passband.stats.data.counts import Histogram, binary_tally, byte_row_sums
-from passband.stats.metric.categories import CategoryCounts
+from passband.stats.metric.posterior import CategoryCounts
 from passband.types import Bools, Floats, Ints
 
 __all__ = ["DEFAULT_LAM", "Four", "Two", "interval"]

@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.spending import SPENT_METRICS
-from passband.stats.interval.certify.certify import FEW_SETS
-from passband.stats.interval.certify.screening import needs_simulation
+from passband.stats.interval.certify.certify import FEW_SETS, needs_simulation
 from passband.stats.interval.estimation import Estimate, with_certificate
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of

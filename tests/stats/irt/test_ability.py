@@ -11,8 +11,8 @@ from irt_banks import MODELS, bank, banks, scores, thetas
 from passband.errors import NotEnoughData, UnknownName
 from passband.stats.irt.ability import AbilityMethod, estimate_ability
 from passband.stats.irt.curves import log_likelihood, slopes
-from passband.stats.irt.evidence import ItemEvidence
 from passband.stats.irt.items import Items
+from passband.stats.irt.responses import ItemEvidence
 
 METHODS: tuple[AbilityMethod, ...] = ("eap", "map", "mle", "wle")
 LSAT6 = Items(

@@ -11,9 +11,9 @@ from scipy.special import stdtrit
 from irt_banks import bank, banks, scores, thetas
 from passband.errors import InvalidInput, NotEnoughData
 from passband.stats.irt.accuracy import bank_accuracy, stratum_accuracy
-from passband.stats.irt.evidence import ItemEvidence
 from passband.stats.irt.items import Items
 from passband.stats.irt.posterior import AbilityPosterior, Grid
+from passband.stats.irt.responses import ItemEvidence
 
 
 def test_all_items_count_as_expected() -> None:

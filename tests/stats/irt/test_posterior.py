@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from irt_banks import MODELS, bank, banks, scores, thetas
 from passband.stats.irt.curves import log_likelihood
-from passband.stats.irt.evidence import ItemEvidence
 from passband.stats.irt.items import Items
 from passband.stats.irt.posterior import AbilityPosterior, Grid
+from passband.stats.irt.responses import ItemEvidence
 from properties import one_in
 
 seeds = st.integers(0, 2**32 - 1)

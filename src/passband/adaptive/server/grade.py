@@ -14,7 +14,7 @@ from passband.adaptive.server.refusal import invalid
 from passband.errors import InvalidInput, nearest
 from passband.score.patterns import NeedsWorker, quickly
 from passband.score.scorer import Score
-from passband.stats.irt.evidence import ItemEvidence, check_evidence
+from passband.stats.irt.responses import ItemEvidence, check_evidence
 
 __all__ = ["MOST_TEXT", "Graded", "given_answer", "grade"]
 

@@ -16,8 +16,8 @@ from passband.adaptive.server.refusal import conflict
 from passband.adaptive.server.state import AnswerRow, RunRow
 from passband.adaptive.test import AdaptiveTest
 from passband.stats.irt.curves import kl_information
-from passband.stats.irt.evidence import ItemEvidence
 from passband.stats.irt.posterior import AbilityPosterior
+from passband.stats.irt.responses import ItemEvidence
 
 __all__ = ["LiveRun"]
 

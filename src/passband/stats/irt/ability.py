@@ -22,9 +22,9 @@ from passband.errors import NotEnoughData
 from passband.notes import NO_MAXIMUM, NO_WEIGHTED_MAXIMUM, Note, notes_as_json
 from passband.stats.checks import as_level, check_choice
 from passband.stats.irt.curves import score_slope, slopes
-from passband.stats.irt.evidence import ItemEvidence, Weighted, weighted
 from passband.stats.irt.items import Items
 from passband.stats.irt.posterior import AbilityPosterior, Grid
+from passband.stats.irt.responses import ItemEvidence, Weighted, weighted
 from passband.types import Floats
 
 __all__ = ["Ability", "AbilityMethod", "ability_of", "estimate_ability"]

@@ -18,8 +18,8 @@ from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import FEW_RANDOM, MODEL_ACCURACY, Note, misfit, notes_as_json
 from passband.stats.checks import as_level, as_whole
 from passband.stats.irt.curves import expected_scores
-from passband.stats.irt.evidence import weighted
 from passband.stats.irt.posterior import AbilityPosterior
+from passband.stats.irt.responses import weighted
 from passband.types import ArrayLike, Floats
 
 __all__ = ["BankAccuracy", "bank_accuracy", "stratum_accuracy"]
@@ -55,7 +55,7 @@ def bank_accuracy(posterior: AbilityPosterior, *, level: float = 0.95) -> BankAc
     its ends are those means at the ends of the interval of the ability. So it holds as far as the
     model does. A note says so if the scores seen do not fit the model; most misfits go unseen.
 
-    >>> from passband.stats.irt.evidence import Evidence
+    >>> from passband.stats.irt.responses import Evidence
     >>> from passband.stats.irt.items import Items
     >>> from passband.stats.irt.posterior import Grid
     >>> posterior = AbilityPosterior(Grid.of(Items("2pl", a=[1.0] * 4, b=[0.0] * 4)))

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from passband.stats.checks import as_level, as_number, as_positive
 from passband.stats.irt.curves import log_likelihood, log_sigmoid, slopes
-from passband.stats.irt.evidence import ItemEvidence, as_rho, check_evidence, weighted
 from passband.stats.irt.items import Items
+from passband.stats.irt.responses import ItemEvidence, as_rho, check_evidence, weighted
 from passband.types import ArrayLike, Bools, Floats, Ints
 
 __all__ = ["AbilityPosterior", "Grid"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from passband import Outcomes
-from passband.stats.interval.certify.screening import needs_simulation
+from passband.stats.interval.certify.certify import needs_simulation
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.registry import parse_metric
 

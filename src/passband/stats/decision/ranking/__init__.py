@@ -3,7 +3,7 @@
 `all_pairs` compares models on the problems that all of them have (`model_matrix`): intervals and
 p-values that hold for all pairs, and the confidence of being the best (`simultaneous`). Its pairs
 share the intervals of each side (`cached_sides`). `model_ranks` fits abilities to whatever problems
-each model was asked (`model_results`): by one of the `ability_models`, each a `likelihood`.
+each model was asked, by one of the `ability_models`, each a `likelihood`.
 """
 
 from passband.stats.decision.ranking.all_pairs import compare_all

@@ -20,7 +20,11 @@ from passband.notes import (
 )
 from passband.stats.checks import ROUNDING, Over, as_level, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
-from passband.stats.decision.ranking.ability_models import BradleyTerry, ConditionalLogit
+from passband.stats.decision.ranking.ability_models import (
+    BradleyTerry,
+    ConditionalLogit,
+    ModelResults,
+)
 from passband.stats.decision.ranking.all_pairs import (
     allow_claims,
     check_models,
@@ -29,7 +33,6 @@ from passband.stats.decision.ranking.all_pairs import (
 )
 from passband.stats.decision.ranking.likelihood import AbilityFit, Likelihood, fitted
 from passband.stats.decision.ranking.model_matrix import rank_intervals
-from passband.stats.decision.ranking.model_results import ModelResults
 from passband.stats.decision.ranking.ranking import Abilities, ModelAbility, ModelPair, RankingModel
 from passband.stats.decision.ranking.simultaneous import (
     Largest,

@@ -17,5 +17,5 @@ simulated data set::
         v
     a higher quantile, where the certificate predicts too little          certificate.py
 
-`screening` is the cheap test by which a summary decides whether to certify by itself.
+`needs_simulation` is the cheap test by which a summary decides whether to certify by itself.
 """

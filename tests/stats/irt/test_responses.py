@@ -6,14 +6,14 @@ import pytest
 
 from irt_banks import bank
 from passband.errors import InvalidInput, WrongType
-from passband.stats.irt.evidence import (
+from passband.stats.irt.items import Items
+from passband.stats.irt.responses import (
     ItemEvidence,
     as_rho,
     check_evidence,
     effective_trials,
     weighted,
 )
-from passband.stats.irt.items import Items
 
 
 def test_effective_trials_by_hand() -> None:
