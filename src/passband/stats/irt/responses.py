@@ -31,8 +31,8 @@ __all__ = [
     "screened_before",
     "weighted",
 ]
+
 _ROUNDING = 1e-6  # of a grade: scores that were written with six digits are still exact
-_ROUNDING = 1e-6
 _MOST_GRADES = 20
 
 

@@ -3,9 +3,10 @@
 With c of n successes the success probability p of a problem is Beta(alpha+c, beta+n-c). The
 moments of ``g(p)`` are beta-binomial sums over the credit vector, exact but for rounding.
 
-With more than two categories of outcomes, each with a reward, a problem is known by how many of its trials fell into each category. Problems with the same
-counts are handled once. Under the Dirichlet prior that adds one trial to every category, the
-probabilities of a problem have a Dirichlet posterior whose moments are closed forms.
+With more than two categories of outcomes, each with a reward, a problem is known by how many of its
+trials fell into each category. Problems with the same counts are handled once. Under the Dirichlet
+prior that adds one trial to every category, the probabilities of a problem have a Dirichlet
+posterior whose moments are closed forms.
 """
 
 from __future__ import annotations
