@@ -228,6 +228,7 @@ class Independent(Tested):
     def _joined(self, a: Estimate, b: Estimate) -> Ends | None:
         if a.low is None or a.high is None or b.low is None or b.high is None:
             return None
+        # b - a is lowest where b is at its low end and a at its high one (Newcombe's method 10).
         down = np.hypot(b.value - b.low, a.high - a.value)
         up = np.hypot(b.high - b.value, a.value - a.low)
         return float(self.value - down), float(self.value + up)
@@ -263,6 +264,7 @@ def _tail(value: float, ends: Callable[[float], Ends | None], at: float) -> floa
         low, high = ends(max(level_of(z), 1e-6)) or (value, value)
         return (value - low if value > at else high - value) / wanted
 
+    # Secant steps, kept inside the bracket (near, far) by bisection.
     near, far = 0.0, _FARTHEST
     previous, z = (far, reached(far)), 2.0 * _FARTHEST / 3.0
     if previous[1] <= 1.0:

@@ -63,6 +63,7 @@ def match_problems(a: Outcomes, b: Outcomes, k: int, paired: bool) -> Match:
     sides = [a.take(at_a[enough]), b.take(at_b[enough])]
     used = int(enough.sum())
     notes: tuple[Note, ...] = ()
+    # Names that only number the rows match by position, which is doubtful if rows are missing.
     if (only_a or only_b) and all(name == str(index) for index, name in enumerate(a.problems)):
         notes = (PAIRED_BY_POSITION,)
     return Match(sides[0], sides[1], used, shared, only_a, only_b, shared - used, notes)
@@ -98,6 +99,7 @@ def shared_units(sides: Sequence[Outcomes]) -> Ints | None:
     _, unit = np.unique(labels[0], return_inverse=True)
     for other in labels[1:]:
         _, code = np.unique(other, return_inverse=True)
+        # Two labelings are one partition exactly if no cluster of either is split by the other.
         both = np.unique(unit * (int(code.max()) + 1) + code)
         if not len(both) == unit.max() + 1 == code.max() + 1:
             raise InvalidInput(_clash(sides[0].problems, labels[0].tolist(), other.tolist()))

@@ -109,10 +109,12 @@ def critical_value(covariance: Floats, level: float) -> float:
     By simulation from a fixed seed: the same number in every run. Bonferroni's is the most.
     """
     sd = np.sqrt(np.diagonal(covariance))
+    # A k without error, such as k = n over trials, has no correlation, and nothing to miss.
     kept = sd > 1e-9 * max(float(sd.max(initial=0.0)), 1e-300)
     if not kept.any():
         return normal_quantile(level)
     correlation = covariance[np.ix_(kept, kept)] / np.outer(sd[kept], sd[kept])
+    # Neighbouring k are nearly collinear: eigenvalues work where Cholesky's root would fail.
     size, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(np.maximum(size, 0.0))
     draws = np.random.default_rng(0).standard_normal((_DRAWS, len(root)))
@@ -145,6 +147,7 @@ def _table(mixture: Mixture, requests: Sequence[IntervalRequest]) -> tuple[Float
         enough = grid.trials >= metric.k
         trials, successes = grid.trials[enough], grid.successes[enough]
         parts = [part.at(trials, successes, metric.k) for part in metric.parts]
+        # The delta method: a blend varies like its linear part at the observed means.
         values[enough, column] = metric.linear(parts, request.means)
     at_least = np.array(grid.ns)[:, None] >= np.array([r.k for r in requests])
     return values, mixture.shares @ at_least
@@ -164,6 +167,7 @@ def _trial_covariance(mixture: Mixture, values: Floats, shares: Floats) -> Float
     scaled = values / shares
     mixing = mixture.close  # k runs up to n
     weight = grid.spread(mixture.shares) * mixing.marginal
+    # The noise within problems: E[v v'] less E[E(v | p) E(v | p)'] over success rates p.
     covariance = scaled.T @ (weight[:, None] * scaled)
     for share, start, n in zip(mixture.shares, grid.starts.tolist(), grid.ns, strict=True):
         cells = slice(start, start + n + 1)
@@ -242,6 +246,7 @@ def critical_of_graded(samples: Sequence[GradedSample], level: float) -> float:
     over_problems = samples[0].request.over == "problems"
     if over_problems:
         return critical_value(_graded_problem_covariance(samples, groups), level)
+    # every s-th k, with s rounded up
     some = samples[:: -(-len(samples) // _MOST_KS)]
     return critical_value(_graded_trial_covariance(some, groups), level)
 

@@ -353,6 +353,7 @@ def fitted(
                 second, log_likelihood=again.log_likelihood, iterations=iterations, converged=True
             )
         last = again.log_likelihood
+        # A SQUAREM step is kept only where it does not lower the likelihood.
         far = _extrapolated(problem, fit, first, second)
         ahead = expect(problem, far)
         iterations += 1
@@ -371,6 +372,7 @@ def _extrapolated(
     r, v = x1 - x0, x2 - 2.0 * x1 + x0
     size = float(np.sqrt((v * v).sum()))
     length = max(1.0, float(np.sqrt((r * r).sum())) / size) if size > 0.0 else 1.0
+    # SQUAREM's third scheme: a step of length |r| / |v|
     x = x0 + 2.0 * length * r + length * length * v
     rows = x[:-2].reshape(second.rows.shape)
     if problem.model == "graded":

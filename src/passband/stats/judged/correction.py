@@ -129,6 +129,7 @@ def _rest_by_problem(
     judge = estimate(units.outcomes, metric.name, over="trials")
     if judge.se is None or any(note.code in UNMEASURED for note in judge.notes):
         return whole, [TRIALS_AS_PROBLEMS]
+    # Only the part of the judge's noise that the regression carries over counts.
     return min(whole, (fit.slope * judge.se) ** 2), []
 
 
@@ -146,6 +147,7 @@ def student_bounds(
     low, high = max(fit.value - reach, limits[0]), min(fit.value + reach, limits[1])
     label, weight = fit.prediction.sample.label, fit.prediction.sample.label_weight
     if np.ptp(label) == 0.0 and label[0] in limits:
+        # Kish's number of labels
         size = np.array([1.0 / float(weight @ weight)])
         missed = float(jeffreys(0.0 * size, size, (1.0 - level) / 2.0)[1][0])
         other = label[0] + missed * (limits[0] + limits[1] - 2.0 * label[0])

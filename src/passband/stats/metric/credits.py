@@ -255,6 +255,7 @@ def subset_histograms(histogram: Histogram) -> Iterator[tuple[int, Floats, int]]
     problems = 0
     for k in range(longest, 0, -1):
         j = np.arange(k + 1)
+        # P(j of k) = P(j of k+1) (k+1-j) / (k+1) + P(j+1 of k+1) (j+1) / (k+1)
         totals = totals[:-1] * ((k + 1 - j) / (k + 1)) + totals[1:] * ((j + 1) / (k + 1))
         joining = histogram.trials == k
         if joining.any():

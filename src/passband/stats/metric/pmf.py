@@ -83,6 +83,7 @@ def _roomy(length: int) -> int:
 
 @lru_cache(maxsize=32)
 def _rising(start: float, length: int) -> Scaled:
+    # Mantissas are at least 1/2, so the product of a block cannot underflow.
     mantissa, exponent = np.frexp(start + np.arange(length, dtype=np.float64))
     padding = -length % _BLOCK
     blocks = np.pad(mantissa, (0, padding), constant_values=1.0).reshape(-1, _BLOCK)
@@ -112,6 +113,7 @@ def _inverse_factorials(length: int) -> Scaled:
 
 
 def _frozen(mantissa: Floats, exponent: Ints) -> Scaled:
+    # The tables are cached and shared by all callers.
     exponent = exponent.astype(np.int32)
     mantissa.flags.writeable = exponent.flags.writeable = False
     return Scaled(mantissa, exponent)

@@ -136,6 +136,7 @@ class _Density:
         # At least eight points within one standard deviation of a step.
         half = max(_LEAST_POINTS // 2, math.ceil(8.0 * reach / step))
         points, width = np.linspace(-reach, reach, 2 * half + 1, retstep=True)
+        # Simpson's weights 1 4 2 4 ... 2 4 1
         simpson = np.full(len(points), 2.0)
         simpson[1::2] = 4.0
         simpson[[0, -1]] = 1.0

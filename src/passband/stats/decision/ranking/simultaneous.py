@@ -41,6 +41,7 @@ def drawn_errors(root: Floats, seed: int) -> Floats:
 def standard_errors(errors: Floats) -> Floats:
     """Return the standard error of each difference of two models: (models, models)."""
     square = errors.T @ errors / len(errors)
+    # Var(b - a) = Var(a) + Var(b) - 2 Cov(a, b)
     size = np.diag(square)
     variance: Floats = np.maximum(size[:, None] + size[None, :] - 2.0 * square, 0.0)
     scale = float(size.max(initial=0.0))
@@ -80,6 +81,7 @@ class Largest:
         if self.drawn is None:
             return bound
         count = len(self.drawn) - int(np.searchsorted(self.drawn, z))
+        # The data count as one more draw, so that no p-value is 0 (Phipson and Smyth 2010).
         return max(alone, min(bound, (count + 1) / (len(self.drawn) + 1)))
 
     def reach(self, level: float) -> float:
@@ -165,6 +167,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
+    # step-down: a p-value is never below a smaller one's
     raised = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     return _back(order, raised)
 
@@ -179,6 +182,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
+    # step-up: a p-value is never above a larger one's
     raised = p[order] * (len(p) / np.arange(1, len(p) + 1))
     return _back(order, np.minimum.accumulate(raised[::-1])[::-1])
 

@@ -150,11 +150,14 @@ def strata_over_problems(
     w, count, m, variance = spread.weight, spread.count, spread.mean, spread.variance
     parts = w**2 * variance / count
     total = parts.sum(axis=-1)
+    # c of the docstring: the likeliest share of each stratum in a move of the weighted mean
     moved = w * variance / (count * total[..., None])
+    # Satterthwaite's degrees of freedom
     degrees = total**2 / (parts**2 / spread.freedom).sum(axis=-1)
     skew = (w**3 * spread.third / count**2).sum(axis=-1) / total
     binary = np.minimum(variance / np.maximum(m * (1.0 - m), variance), 1.0) * bounded
     share = (parts * binary * (1.0 - 1.0 / count)).sum(axis=-1) / total
+    # Values like single trials have a binomial variance, known with the mean: no need for Student.
     z = normal_quantile(level)
     q = z + (_student(level, degrees) - z) * (1.0 - share)
     lean = (w**2 / count * binary * (1.0 - 2.0 * m) * moved).sum(axis=-1)
@@ -189,6 +192,7 @@ def edge_over_problems(weights: Floats, counts: Floats, tail: float) -> float:
     low, high = 0.0, 1.0 / float(ratio.min())
     for _ in range(100):
         middle = (low + high) / 2.0
+        # the log of the probability that no problem is off the edge
         if float(count @ np.log(np.minimum(middle * ratio, 1.0))) < math.log(tail):
             low = middle
         else:
@@ -206,6 +210,7 @@ def strata_over_trials(
     is what `weighted_counts` makes of them. The default interval of those, taken clear of 0 and 1
     where its ends would be cut, is moved to the weighted mean.
     """
+    # Values move into the middle of [0, 1], where no end is cut, and the ends move back.
     away = (1.0 - _SHRINK) / 2.0
     inner = away + _SHRINK * values
     known = squares
