@@ -159,7 +159,7 @@ def find_roles(columns: Mapping[str, Sequence[Any]], chosen: Mapping[str, str | 
     _refuse_empty_cluster(columns, roles.get("cluster"))
     _take_judge_as_score(roles)
     for role in ROLES:
-        if role not in roles and role != "answer":  # see `answer_column`
+        if role not in roles and role != "answer":  # see `answers`
             taken = set(roles.values())
             usual = score_columns(columns) if role == "score" else matching(columns, ROLES[role])
             guess = next((name for name in usual if name not in taken), None)

@@ -119,7 +119,7 @@ def from_numbers(between: float | None, within: float | None, over: Over) -> Ass
 
 
 _DRAWS = 400
-_SHARE = 0.5  # of a problem that each of the pilot's counts for, as in `simulated`
+_SHARE = 0.5  # of a problem that each of the pilot's counts for, as in `simulation`
 
 _LEAST = 1e-300
 

@@ -283,7 +283,7 @@ def _pooled(strata: Sequence[IntervalRequest], value: float) -> IntervalRequest:
 def _hidden(value: float, pooled: IntervalRequest, weights: Floats, edge: float) -> Interval:
     """Return the possible shift of the value if some problems shared a hidden success rate.
 
-    As for a single sample (`default.auto`), with the problems that weigh most hiding it.
+    As for a single sample (`default.selection`), with the problems that weigh most hiding it.
     """
     trials = pooled.outcomes.n_trials / pooled.outcomes.n_problems
     sharing = np.arange(1.0, len(weights) + 1.0)
