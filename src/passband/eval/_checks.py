@@ -240,6 +240,12 @@ def draws(k: Any, trials: Ints | None = None) -> int:
     return int(k)
 
 
+def binary_draws(R: Any, k: Any) -> tuple[Histogram, int]:
+    """Check a 0/1 matrix and the number of trials drawn from each of its rows."""
+    histogram = binary(R)
+    return histogram, draws(k, histogram.trials)
+
+
 def several(name: str, given: Any) -> int:
     """Check a whole number of at least 2."""
     whole = isinstance(given, (int, np.integer)) and not isinstance(given, (bool, np.bool_))
