@@ -150,7 +150,7 @@ def _own_registrations() -> Iterator[None]:
     from passband.score.filters import filters
     from passband.score.registry import scorers
     from passband.score.repeats import aggregations
-    from passband.stats.interval.methods import methods
+    from passband.stats.interval.registry import methods
     from passband.stats.metric.registry import families
 
     registries = [providers, filters, aggregations, methods, scorers, families, readers]

@@ -25,10 +25,10 @@ import numpy as np
 from metrics import at_most, version_of
 
 from passband.report.render import Row, render
-from passband.stats.irt import Evidence, Items, calibrate
-from passband.stats.irt.ability import Method, ability_of
-from passband.stats.irt.bank_accuracy import bank_accuracy, stratum_accuracy
-from passband.stats.irt.posterior import Grid, Posterior
+from passband.stats.irt import ItemEvidence, Items, calibrate
+from passband.stats.irt.ability import AbilityMethod, ability_of
+from passband.stats.irt.accuracy import bank_accuracy, stratum_accuracy
+from passband.stats.irt.posterior import AbilityPosterior, Grid
 
 STEPS = 30
 LOWEST, HIGHEST = 0.93, 0.97
@@ -80,11 +80,11 @@ def least(what: str, found: float | None, target: float) -> Row:
 
 
 def our_steps(grid: Grid, answers: np.ndarray) -> None:
-    posterior, available = Posterior(grid), np.ones(len(grid.items), dtype=bool)
+    posterior, available = AbilityPosterior(grid), np.ones(len(grid.items), dtype=bool)
     for _ in range(STEPS):
         (item,) = grid.best(posterior.theta, available)
         available[item] = False
-        posterior.add(Evidence(int(item), float(answers[item])))
+        posterior.add(ItemEvidence(int(item), float(answers[item])))
 
 
 def mirt_steps(items: Items, answers: np.ndarray, steps: int) -> Callable[[], None] | None:
@@ -205,7 +205,7 @@ def coverage(quick: bool) -> Iterator[Row]:
     repeats = 200 if quick else 600
     for model in ("2pl", "3pl", "graded", "continuous"):
         for theta in (None, -1.5, 0.0, 1.5):
-            methods: tuple[Method, ...] = ("eap", "map") if theta is None else ("mle", "wle")
+            methods: tuple[AbilityMethod, ...] = ("eap", "map") if theta is None else ("mle", "wle")
             rng = np.random.default_rng(7)
             hits = dict.fromkeys(methods, 0)
             for number in range(repeats):
@@ -213,8 +213,8 @@ def coverage(quick: bool) -> Iterator[Row]:
                     grid = Grid.of(bank(60, rng, model))
                 true = rng.normal() if theta is None else theta
                 got = scores(grid.items, true, rng).tolist()
-                posterior = Posterior(grid)
-                posterior.extend([Evidence(i, score) for i, score in enumerate(got)])
+                posterior = AbilityPosterior(grid)
+                posterior.extend([ItemEvidence(i, score) for i, score in enumerate(got)])
                 for method in methods:
                     ability = ability_of(posterior, method=method)
                     hits[method] += ability.low <= true <= ability.high
@@ -290,12 +290,12 @@ def responding(items: Items, kind: str, rng: np.random.Generator) -> np.ndarray:
     return np.where(rng.random(size) < 0.2, 1.0, chances) if kind == "by heart" else chances
 
 
-def adaptive_answers(grid: Grid, got: np.ndarray, count: int, trials: int = 1) -> Posterior:
-    posterior, available = Posterior(grid), np.ones(len(got), dtype=bool)
+def adaptive_answers(grid: Grid, got: np.ndarray, count: int, trials: int = 1) -> AbilityPosterior:
+    posterior, available = AbilityPosterior(grid), np.ones(len(got), dtype=bool)
     for _ in range(count):
         (item,) = grid.best(posterior.theta, available)
         available[item] = False
-        posterior.add(Evidence(int(item), float(got[item]), trials))
+        posterior.add(ItemEvidence(int(item), float(got[item]), trials))
     return posterior
 
 
@@ -326,16 +326,16 @@ def items_needed(grid: Grid, rng: np.random.Generator, trials: int) -> tuple[flo
     """
     items, theta = grid.items, rng.normal()
     chance = items.expected(theta)
-    whole = Posterior(grid)
+    whole = AbilityPosterior(grid)
     got = (rng.random(len(items)) < chance).astype(float)
-    whole.extend([Evidence(i, score) for i, score in enumerate(got.tolist())])
+    whole.extend([ItemEvidence(i, score) for i, score in enumerate(got.tolist())])
     target = 1.1 * whole.se
     repeated = counts(chance, trials, grid.rho, rng) / trials
-    posterior, available, asked = Posterior(grid), np.ones(len(items), dtype=bool), 0
+    posterior, available, asked = AbilityPosterior(grid), np.ones(len(items), dtype=bool), 0
     while posterior.se > target and available.any():
         (item,) = grid.best(posterior.theta, available)
         available[item] = False
-        posterior.add(Evidence(int(item), float(repeated[item]), trials))
+        posterior.add(ItemEvidence(int(item), float(repeated[item]), trials))
         asked += 1
     info = np.sort(items.a**2 * chance * (1.0 - chance))[::-1]
     bound = int(np.searchsorted(1.0 + np.cumsum(info), target**-2)) + 1

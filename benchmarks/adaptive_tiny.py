@@ -23,8 +23,8 @@ from passband.generate.provider import Message, Request, Sampling
 from passband.generate.tiny import Tiny
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
-from passband.stats.irt.evidence import Evidence
-from passband.stats.irt.posterior import Grid, Posterior
+from passband.stats.irt.posterior import AbilityPosterior, Grid
+from passband.stats.irt.responses import ItemEvidence
 from passband.types import Floats
 
 TRIALS = 64
@@ -75,8 +75,8 @@ def answers(bank: Bank, sampling: Sampling) -> Floats:
 
 def full_theta(grid: Grid, scores: Floats) -> float:
     """Return the ability that all trials of all items give."""
-    posterior = Posterior(grid)
-    posterior.extend(Evidence(at, float(row.mean()), TRIALS) for at, row in enumerate(scores))
+    posterior = AbilityPosterior(grid)
+    posterior.extend(ItemEvidence(at, float(row.mean()), TRIALS) for at, row in enumerate(scores))
     return posterior.theta
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passband import Outcomes, estimate
-from passband.stats.interval.estimate import Estimate, with_certificate
+from passband.stats.interval.estimation import Estimate, with_certificate
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.registry import parse_metric
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from passband import Outcomes, estimate
 from passband.score.code.again import FEWEST, MORE_FEWEST, MORE_SHARE, SHARE
-from passband.stats.interval.flips import Flip, Reruns, with_reruns
+from passband.stats.interval.flips import RerunFlip, Reruns, with_reruns
 from passband.stats.metric.registry import parse_metric
 from passband.types import Bools, Floats
 
@@ -85,7 +85,9 @@ def run_again(first: Bools, second: Bools, rng: np.random.Generator) -> Reruns:
     weights = {v: (flat == v).sum() / max(1, (flat[chosen] == v).sum()) for v in (False, True)}
     counts, n = first.sum(axis=1), first.shape[1]
     flips = tuple(
-        Flip(n, int(counts[place // n]), 1 if again[place] else -1, float(weights[flat[place]]))
+        RerunFlip(
+            n, int(counts[place // n]), 1 if again[place] else -1, float(weights[flat[place]])
+        )
         for place in chosen
         if flat[place] != again[place]
     )

@@ -36,7 +36,7 @@ from scipy.special import expit, logit, stdtr
 
 from passband import Outcomes, compare
 from passband.stats.checks import Over
-from passband.stats.decision.compare import Comparison
+from passband.stats.decision.comparison import Comparison
 from passband.stats.decision.difference import contrast_of
 from passband.stats.decision.family import family_of
 from passband.stats.decision.paired import Paired

@@ -27,9 +27,9 @@ import numpy as np
 from coverage import PUBLISHED, Floats, is_dense, latent
 
 from passband import Outcomes, estimate
-from passband.stats.interval.estimate import Over
+from passband.stats.interval.estimation import Over
 from passband.stats.interval.fit.count_grid import CountGrid
-from passband.stats.interval.methods import methods
+from passband.stats.interval.registry import methods
 from passband.stats.metric.registry import parse_metric
 
 POPULATIONS = ("Beta(.3,.5)", "Beta(2,2)", "Beta(.1,1.5)", "all .97", "half 0, Beta(2,2)", ".2 .8")

@@ -31,12 +31,12 @@ from passband import Estimate, Outcomes, estimate
 from passband.stats.interval.default.wilson import Ends
 from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import fit_mixture
-from passband.stats.interval.strata.ends import (
+from passband.stats.interval.strata.spread import (
+    spread_of_counts,
     strata_over_problems,
     strata_over_trials,
     weighted_counts,
 )
-from passband.stats.interval.strata.spread import spread_of_counts
 from passband.stats.metric.registry import parse_metric
 
 Floats = NDArray[np.float64]

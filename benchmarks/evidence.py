@@ -33,13 +33,12 @@ from passband import Outcomes, estimate
 from passband.readers.observed import AnswerTexts, Observed, with_evidence
 from passband.stats.checks import Over
 from passband.stats.data.evidence import COUNTS_FIXED, Evidence
-from passband.stats.data.sequence import Sequence
-from passband.stats.decision.gate.check import check
-from passband.stats.decision.gate.ruling import rule
-from passband.stats.evidence.evidence_of import evidence_of
+from passband.stats.data.sequence import AskedScores
+from passband.stats.decision.gate import check, rule
+from passband.stats.evidence.collect import evidence_of
 from passband.stats.evidence.order import order_findings
 from passband.stats.evidence.texts import text_findings
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.types import Bools, Floats, Ints
 
 Rng = np.random.Generator
@@ -71,12 +70,12 @@ def beta(a: float, b: float) -> Law:
     return lambda rng, size: rng.beta(a, b, size)
 
 
-def trials_of(rows: Bools, n: Ints) -> Sequence:
+def trials_of(rows: Bools, n: Ints) -> AskedScores:
     """Keep the first n trials of each row."""
-    return Sequence.of_rows(rows.astype(np.uint8), np.arange(rows.shape[1]) < n[:, None])
+    return AskedScores.of_rows(rows.astype(np.uint8), np.arange(rows.shape[1]) < n[:, None])
 
 
-def counted(sequence: Sequence) -> Outcomes:
+def counted(sequence: AskedScores) -> Outcomes:
     starts = sequence.offsets[:-1]
     return Outcomes.from_counts(np.add.reduceat(sequence.values, starts, dtype=np.int64),
                                 sequence.counts())  # fmt: skip
@@ -95,7 +94,7 @@ class Rule:
     stop: Callable[[Bools], Ints]
     wanted: tuple[float, float] = (0.95, 0.95)  # found at 30 and at 200 problems
 
-    def draw(self, rng: Rng, problems: int) -> Sequence:
+    def draw(self, rng: Rng, problems: int) -> AskedScores:
         rows = rng.random((problems, self.cap)) < self.law(rng, problems)[:, None]
         return trials_of(rows, self.stop(rows))
 

@@ -35,8 +35,7 @@ from scipy.special import expit, logit, stdtrit
 from passband import Outcomes
 from passband.stats.checks import Over
 from passband.stats.decision.difference import contrast_of
-from passband.stats.decision.gate.check import check
-from passband.stats.decision.gate.ruling import rule
+from passband.stats.decision.gate import check, rule
 from passband.stats.decision.pairing import linear_values
 from passband.stats.metric.registry import parse_metric
 

@@ -2,7 +2,7 @@
 
 A cell is a population of problems, a judge, a design of the labels, and sizes. Problems are drawn,
 trials of each, verdicts, and the trials to label. The interval is that of
-`passband.stats.judged.corrected` for pass@1, over problems and over trials, computed for all data
+`passband.stats.judged.correction` for pass@1, over problems and over trials, computed for all data
 sets of a cell at once (judge_batch.py; a test compares it with the function itself). Grid 1 is the
 one whose like the constants of the method were set on. Grid 2 has other populations, judges and
 sizes, grid 3 unequal numbers of trials, votes, failed verdicts and few problems; nothing was set on

@@ -16,9 +16,8 @@ from scipy.special import betaincinv, stdtrit
 
 from passband.stats.checks import Over
 from passband.stats.interval.default.wilson import normal_quantile
-from passband.stats.judged.design import labels_in_rounds
 from passband.stats.judged.draw import _rank as rank
-from passband.stats.judged.judged import Judged
+from passband.stats.judged.judged import Judged, labels_in_rounds
 
 LEVEL = 0.95
 Z = normal_quantile(LEVEL)

@@ -8,9 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from passband.stats.judged.design import Design
-from passband.stats.judged.draw import Keys, drawn_rows
-from passband.stats.judged.judged import Judged
+from passband.stats.judged.draw import TrialKeys, drawn_rows
+from passband.stats.judged.judged import Design, Judged
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -109,7 +108,7 @@ class Cell:
         score = self.judge.scores(rng, p, y, problem)
         nothing = np.full(len(problem), np.nan)
         judged = Judged(self.names, problem, number, score, nothing, self.design)
-        keys = Keys(rng.random(self.problems), rng.random(len(problem)))
+        keys = TrialKeys(rng.random(self.problems), rng.random(len(problem)))
         count = min(self.labels, len(problem))
         rows, chance = drawn_rows(judged, count, self.design, keys, self.each)
         label, probability = nothing.copy(), nothing.copy()

@@ -20,10 +20,9 @@ from judge_data import Cell, Floats, Judge, Keys, Population
 from passband.stats.checks import Over
 from passband.stats.interval.default.wilson import student_quantile
 from passband.stats.judged import Judged, agreement, corrected, corrected_difference
-from passband.stats.judged.design import Design
 from passband.stats.judged.draw import drawn_rows
-from passband.stats.judged.sample import sample_of
-from passband.stats.judged.units import problem_units
+from passband.stats.judged.judged import Design
+from passband.stats.judged.sample import problem_units, sample_of
 from passband.stats.metric.registry import parse_metric
 
 SLACK = 1e-12

@@ -46,7 +46,7 @@ from coverage import (
 from passband import Outcomes, estimate
 from passband.notes import Note
 from passband.stats.checks import Over
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 GOOD = (0.93, 0.975)

@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 
 from passband import Outcomes, compare, estimate, plan_difference, plan_width
 from passband.stats.checks import Over
-from passband.stats.decision.plan.laws import Laws
-from passband.stats.decision.plan.search import least
-from passband.stats.decision.plan.width import widths_of
+from passband.stats.decision.planning.simulation import Laws
+from passband.stats.decision.planning.widths import least, widths_of
 from passband.stats.interval.fit.count_grid import points
 
 Floats = NDArray[np.float64]

@@ -38,7 +38,7 @@ from passband.score.code.outcome import outcome_in
 from passband.score.code.scorer import CodeScorer
 from passband.score.sandbox import policy
 from passband.score.scorer import Reference, Score
-from passband.stats.metric.measure import measure
+from passband.stats.metric.measurement import measure
 
 Job = dict[str, Any]
 PEERS = Path(__file__).with_name("program_peers.py")

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 import passband
 from passband.report.render import Row, render
-from passband.stats.decision.ranking.bradley_terry import BradleyTerry
-from passband.stats.decision.ranking.conditional_logit import ConditionalLogit
-from passband.stats.decision.ranking.likelihood import Fit, fitted
+from passband.stats.decision.ranking.ability_models import BradleyTerry, ConditionalLogit
+from passband.stats.decision.ranking.likelihood import AbilityFit, fitted
 from passband.stats.interval.default.wilson import student_quantile
 
 Floats = NDArray[np.float64]
@@ -76,7 +75,7 @@ def simulated(
     return asked, rng.binomial(asked, 1.0 / (1.0 + np.exp(-odds)))
 
 
-def fits(trials: Ints, successes: Ints) -> tuple[Fit, Fit]:
+def fits(trials: Ints, successes: Ints) -> tuple[AbilityFit, AbilityFit]:
     """Return the fits of both models of ability."""
     with np.errstate(invalid="ignore"):
         values = successes / trials
@@ -110,7 +109,7 @@ def coverage(sets: int) -> Iterator[Row]:
             }
 
 
-def _held(both: tuple[Fit, Fit], targets: tuple[Floats, Floats]) -> list[float]:
+def _held(both: tuple[AbilityFit, AbilityFit], targets: tuple[Floats, Floats]) -> list[float]:
     """Return the shares of differences that their intervals hold."""
     shares = []
     for fit, target in zip(both, targets, strict=True):

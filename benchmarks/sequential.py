@@ -23,11 +23,14 @@ from numpy.typing import NDArray
 
 from passband import Outcomes, estimate
 from passband.stats.sequential.allocate import sizes_from
-from passband.stats.sequential.bernstein import BernsteinSequence
-from passband.stats.sequential.detect import detect_by_counts, detect_by_order
-from passband.stats.sequential.rounds import Rounds
+from passband.stats.sequential.bernstein import BernsteinSequence, Rounds
 from passband.stats.sequential.settle import LookPlan, plan_looks, take_look
-from passband.stats.sequential.unstopped import StoppingRule, estimate_stopped
+from passband.stats.sequential.stopped_logs import (
+    StoppingRule,
+    detect_by_counts,
+    detect_by_order,
+    estimate_stopped,
+)
 from passband.stats.sequential.width import FORECAST_AFTER, WidthRule, forecast, guard, look_at
 
 Floats = NDArray[np.float64]

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from passband import Outcomes
 from passband.run.settle_plan import SettlePlan
-from passband.stats.decision.gate.check import check
-from passband.stats.decision.gate.ruling import LookErrors, rule, rule_at_look
+from passband.stats.decision.gate import LookErrors, check, rule, rule_at_look
 from passband.stats.sequential.settle import looks_from
 
 Floats = NDArray[np.float64]

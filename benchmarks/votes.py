@@ -22,7 +22,7 @@ import numpy as np
 
 from passband import Outcomes, band, curve, estimate
 from passband.stats.data.votes import Votes
-from passband.stats.metric.vote import vote_table
+from passband.stats.metric.votes import vote_table
 from passband.types import Floats, Ints
 
 ANSWERS = 24  # wrong ones

@@ -55,9 +55,9 @@ from passband.score.sandbox.box import plain
 from passband.score.sandbox.result import Finished
 from passband.score.scorer import Reference
 from passband.score.span import find_span, steps_of
-from passband.stats.decision.plan.plan import Plan
+from passband.stats.decision.planning.file import content_hash
+from passband.stats.decision.planning.plans import Plan
 from passband.stats.metric.registry import expand_metrics, parse_metric
-from passband.stats.plan_file import content_hash
 from passband.summary.gate.policy_file import read_policy
 from passband.summary.metrics.composites import read_composites
 from passband.summary.summarize import summarize

@@ -96,7 +96,7 @@ def test_what_is_no_source_is_refused() -> None:
 
 
 def test_functions_keep_what_they_are_known_by() -> None:
-    from passband.stats.interval.estimate import estimate
+    from passband.stats.interval.estimation import estimate
 
     assert passband.estimate is api.estimate
     assert inspect.signature(passband.estimate) == inspect.signature(estimate)

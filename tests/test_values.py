@@ -16,7 +16,7 @@ from passband.notes import Note
 from passband.readers.groups import Group, Groups
 from passband.readers.log import Source
 from passband.stats.data.graded import GradedScores
-from passband.stats.interval.methods import Interval
+from passband.stats.interval.registry import Interval
 from passband.summary.summarize import summarize
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
 

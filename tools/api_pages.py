@@ -15,7 +15,7 @@ from typing import Any, get_args
 import passband
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Policy
-from passband.stats.decision.compare import Test
+from passband.stats.decision.comparison import Test
 
 __all__ = ["GROUPS", "pages"]
 

@@ -27,7 +27,7 @@ from passband.generate.tiny.vocabulary import CONTEXT
 from passband.run.blocks import trial_seed
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
-from passband.stats.irt.calibrate import Calibration, calibrate
+from passband.stats.irt.calibration import Calibration, calibrate
 from passband.stats.irt.items import Items
 from passband.types import Ints
 

@@ -2,7 +2,7 @@
 
 Wherever a function of `passband.stats` takes `Outcomes`, the function of the same name here takes
 a matrix, a list of lists, a data frame, a list of records, a file or a run directory as well.
-``passband.estimate`` is ``passband.api.estimate``: ``passband.stats.interval.estimate.estimate``
+``passband.estimate`` is ``passband.api.estimate``: ``passband.stats.interval.estimation.estimate``
 behind `passband.readers.outcomes_of`, with its signature and documentation.
 
 >>> from passband import estimate
@@ -23,37 +23,36 @@ from passband.errors import WrongType
 if TYPE_CHECKING:
     from passband.readers.sources import Data
     from passband.stats.data.outcomes import Policy
-    from passband.stats.decision.compare import Comparison, Test
-    from passband.stats.decision.plan.plan import Detectable, Plan
+    from passband.stats.decision.comparison import Comparison, Test
+    from passband.stats.decision.planning.plans import Detectable, Plan
     from passband.stats.decision.ranking import Abilities, Ranking
-    from passband.stats.decision.ranking.abilities import RankingModel
+    from passband.stats.decision.ranking.ranking import RankingModel
     from passband.stats.decision.variance import VarianceSplit
-    from passband.stats.interval.band import Band
-    from passband.stats.interval.estimate import Estimate, Over
-    from passband.stats.interval.extrapolate import Extrapolation
-    from passband.stats.interval.strata.combine import Stratified
-    from passband.stats.interval.strata.partition import Labels
-    from passband.stats.interval.strata.weights import Weights
-    from passband.stats.metric.measure import Curve, Measurement
+    from passband.stats.interval.bands import Band
+    from passband.stats.interval.estimation import Estimate, Over
+    from passband.stats.interval.extrapolation import Extrapolation
+    from passband.stats.interval.strata.combination import Stratified
+    from passband.stats.interval.strata.weights import Labels, Weights
+    from passband.stats.metric.measurement import Curve, Measurement
 
 _DECISION, _INTERVAL, _METRIC = (f"passband.stats.{n}" for n in ("decision", "interval", "metric"))
 
 #: Each function's home, and which of its arguments are outcomes.
 _FUNCTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "band": (f"{_INTERVAL}.band", ("outcomes",)),
-    "bounds": (f"{_METRIC}.bounds", ("outcomes",)),
-    "combine": (f"{_INTERVAL}.strata.combine", ("strata",)),
-    "compare": (f"{_DECISION}.compare", ("a", "b")),
+    "band": (f"{_INTERVAL}.bands", ("outcomes",)),
+    "bounds": (f"{_METRIC}.measurement", ("outcomes",)),
+    "combine": (f"{_INTERVAL}.strata.combination", ("strata",)),
+    "compare": (f"{_DECISION}.comparison", ("a", "b")),
     "compare_all": (f"{_DECISION}.ranking", ("models",)),
-    "curve": (f"{_METRIC}.measure", ("outcomes",)),
-    "detectable": (f"{_DECISION}.plan.plan", ("outcomes", "against")),
-    "estimate": (f"{_INTERVAL}.estimate", ("outcomes",)),
-    "extrapolate": (f"{_INTERVAL}.extrapolate", ("outcomes",)),
-    "measure": (f"{_METRIC}.measure", ("outcomes",)),
-    "measure_all": (f"{_METRIC}.measure", ("outcomes",)),
-    "plan": (f"{_DECISION}.plan.plan", ("pilot",)),
-    "plan_difference": (f"{_DECISION}.plan.plan", ("pilot",)),
-    "plan_width": (f"{_DECISION}.plan.plan", ("pilot",)),
+    "curve": (f"{_METRIC}.measurement", ("outcomes",)),
+    "detectable": (f"{_DECISION}.planning.plans", ("outcomes", "against")),
+    "estimate": (f"{_INTERVAL}.estimation", ("outcomes",)),
+    "extrapolate": (f"{_INTERVAL}.extrapolation", ("outcomes",)),
+    "measure": (f"{_METRIC}.measurement", ("outcomes",)),
+    "measure_all": (f"{_METRIC}.measurement", ("outcomes",)),
+    "plan": (f"{_DECISION}.planning.plans", ("pilot",)),
+    "plan_difference": (f"{_DECISION}.planning.plans", ("pilot",)),
+    "plan_width": (f"{_DECISION}.planning.plans", ("pilot",)),
     "rank_models": (f"{_DECISION}.ranking", ("models",)),
     "split_variance": (f"{_DECISION}.variance", ("outcomes",)),
 }

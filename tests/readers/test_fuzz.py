@@ -12,7 +12,7 @@ from passband import estimate
 from passband.errors import InvalidInput
 from passband.readers import read as read_source
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimate import Over
+from passband.stats.interval.estimation import Over
 from properties import times
 
 overs = st.sampled_from(["problems", "trials"])

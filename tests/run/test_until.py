@@ -20,7 +20,7 @@ from passband.run.until import until_schedule
 from passband.score.scorer import Reference, Score
 from passband.stats.data.evidence import Evidence, Finding
 from passband.stats.data.scale import UNIT
-from passband.stats.sequential.rounds import Rounds
+from passband.stats.sequential.bernstein import Rounds
 from passband.stats.sequential.width import WidthRule, replay
 from passband.summary.summary import Summary
 from passband.summary.until import UntilResult, until_result

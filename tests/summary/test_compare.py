@@ -14,7 +14,7 @@ from passband.readers import Groups, read
 from passband.readers.groups import Group
 from passband.readers.tally import RunTally
 from passband.stats.decision.family import family_of
-from passband.stats.decision.ranking.adjusted import holm
+from passband.stats.decision.ranking.simultaneous import holm
 from passband.summary.compare import ComparisonSummary, Contest, compare_sources
 from passband.summary.compare_remarks import sandbox_remarks
 from stores import filled

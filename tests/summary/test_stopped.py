@@ -9,7 +9,7 @@ import pytest
 from commands import run
 from passband import Outcomes, Summary, estimate, summarize
 from passband.errors import InvalidInput
-from passband.stats.sequential.unstopped import StoppingRule, estimate_stopped
+from passband.stats.sequential.stopped_logs import StoppingRule, estimate_stopped
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ import numpy as np
 from passband.adaptive.bank import Bank, BankItem, Option, check_split
 from passband.adaptive.respondents import Record, Respondent
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
-from passband.stats.irt.calibrate import Calibration, calibrate
-from passband.stats.irt.items import Model
+from passband.stats.irt.calibration import Calibration, calibrate
+from passband.stats.irt.items import ItemModel
 from passband.types import Floats
 from passband.version import __version__
 
@@ -39,7 +39,7 @@ def calibrate_bank(
     respondents: Sequence[Respondent],
     name: str,
     *,
-    model: Model = "2pl",
+    model: ItemModel = "2pl",
     anchor: Bank | None = None,
     split_by: str | None = None,
     content: str | None = None,

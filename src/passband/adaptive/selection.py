@@ -12,7 +12,7 @@ import numpy as np
 from passband.adaptive.bank import Bank
 from passband.adaptive.design import Design
 from passband.errors import InvalidInput
-from passband.stats.irt.information import information, kl_information
+from passband.stats.irt.curves import information, kl_information
 from passband.stats.irt.items import Items
 from passband.stats.irt.posterior import Grid
 from passband.types import Bools

@@ -17,9 +17,9 @@ from passband.adaptive.design import Design
 from passband.adaptive.selection import Pick, Selector, item_information, most_items
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.stats.irt.ability import Ability, ability_of
-from passband.stats.irt.bank_accuracy import BankAccuracy, bank_accuracy, stratum_accuracy
-from passband.stats.irt.evidence import Evidence, check_evidence
-from passband.stats.irt.posterior import Grid, Posterior
+from passband.stats.irt.accuracy import BankAccuracy, bank_accuracy, stratum_accuracy
+from passband.stats.irt.posterior import AbilityPosterior, Grid
+from passband.stats.irt.responses import ItemEvidence, check_evidence
 
 __all__ = ["AdaptiveTest", "Choice", "Scores", "Step", "grid_of", "replayed"]
 
@@ -54,7 +54,7 @@ Scores = float | Sequence[float] | None
 class _Answer(NamedTuple):
     score: float | None
     trials: int
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[ItemEvidence, ...]
 
 
 class AdaptiveTest:
@@ -71,7 +71,7 @@ class AdaptiveTest:
         self.bank, self.design, self.seed = bank, design or Design(), seed
         self._check()
         self.grid = grid if grid is not None else grid_of(bank, self.design)
-        self.posterior = Posterior(self.grid)
+        self.posterior = AbilityPosterior(self.grid)
         self._selector = Selector(bank, self.design, seed, self.grid)
         self._most = most_items(self.design, len(bank.items))
         self._taken = np.zeros(len(bank.items), dtype=bool)
@@ -245,7 +245,7 @@ class AdaptiveTest:
             scores, each = [mean], number
         else:
             each = number // len(scores)
-        evidence = tuple(Evidence(position, float(one), each) for one in scores)
+        evidence = tuple(ItemEvidence(position, float(one), each) for one in scores)
         for one in evidence:
             check_evidence(self.bank.parameters, one)
         return _Answer(mean, number, evidence)

@@ -26,7 +26,7 @@ def catalogue() -> dict[str, list[Item]]:
     from passband.score.filters import filters
     from passband.score.registry import scorers
     from passband.score.repeats import aggregations
-    from passband.stats.interval.methods import methods
+    from passband.stats.interval.registry import methods
 
     return {
         "metrics": metric_items(),

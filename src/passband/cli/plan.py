@@ -15,7 +15,7 @@ from passband.errors import InvalidInput
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
-    from passband.stats.decision.plan.plan import Detectable, Plan
+    from passband.stats.decision.planning.plans import Detectable, Plan
 
 __all__ = ["plan", "with_option_names"]
 
@@ -80,7 +80,7 @@ def plan(
     from passband.cli.output import print_notes
     from passband.report.plan import plan_text
     from passband.report.render import printable
-    from passband.stats.decision.plan.plan import Detectable
+    from passband.stats.decision.planning.plans import Detectable
     from passband.summary.choices import choice_lines
 
     options: dict[str, Any] = {

@@ -11,7 +11,7 @@ from passband.eval._thresholds import warn_if_empty
 from passband.stats.data.counts import Histogram
 from passband.stats.metric import credits
 from passband.stats.metric.components import blend
-from passband.stats.metric.kernel import expected_credit
+from passband.stats.metric.credits import expected_credit
 from passband.stats.metric.posterior import Moments
 from passband.types import ArrayLike, Floats
 
@@ -38,8 +38,7 @@ def geom_at_k(R: ArrayLike, k: int, pass_power: float = 0.5, unanimous_power: fl
     >>> round(geom_at_k(R, 2), 6)
     0.647106
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     powers = _checks.powers(pass_power, unanimous_power)
     earned = [expected_credit(histogram.trials, histogram.successes, credit) for credit in _ends(k)]
     return histogram.mean(blend(np.stack(earned, axis=-1), powers))
@@ -83,8 +82,7 @@ def geom_ds_at_k(
     >>> round(geom_ds_at_k(R, 2), 6)
     0.653835
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     powers = _checks.powers(pass_power, unanimous_power)
     return _observed_blend(histogram, _ends(k), powers)
 
@@ -133,8 +131,7 @@ def geo_spectrum_at_k(
     (0.408248, 1.0)
     """
     coupling = _checks.coupling(lam, lambda_)
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     pair = [credits.at_least(k, 1), _spectrum(k, weights, coupling)]
     return _observed_blend(histogram, pair, (coupling, 1.0 - coupling))
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from passband.errors import ConflictingArguments, InvalidInput, WrongType, warn
 from passband.stats.data.counts import Histogram, binary_tally, byte_row_sums
-from passband.stats.metric.categories import CategoryCounts
+from passband.stats.metric.posterior import CategoryCounts
 from passband.types import Bools, Floats, Ints
 
 __all__ = ["DEFAULT_LAM", "Four", "Two", "interval"]
@@ -166,7 +166,7 @@ def vector(name: str, given: Any) -> Floats:
 def _joined(
     values: NDArray[np.generic], present: Bools | None, R0: Any, count: int
 ) -> tuple[NDArray[np.generic], Bools | None]:
-    """Put the outcomes of R0 beside those of R, row by row."""
+    """Join the outcomes of R0 and R row by row."""
     prior, prior_present = matrix("R0", R0, may_be_empty=True)
     if np.ndim(R0) == 1 and (len(values) > 1 or prior.size == 0):
         prior = _reshaped(prior[0], len(values))
@@ -238,6 +238,12 @@ def draws(k: Any, trials: Ints | None = None) -> int:
     if not 1 <= k <= n:
         raise InvalidInput(f"k must satisfy 1 <= k <= N (N={n}); got k={k}")
     return int(k)
+
+
+def binary_draws(R: Any, k: Any) -> tuple[Histogram, int]:
+    """Check a 0/1 matrix and the number of trials drawn from each of its rows."""
+    histogram = binary(R)
+    return histogram, draws(k, histogram.trials)
 
 
 def several(name: str, given: Any) -> int:

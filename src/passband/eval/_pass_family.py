@@ -35,8 +35,7 @@ def pass_at_k(R: ArrayLike, k: int) -> float:
     >>> round(pass_at_k(R, 2), 6)
     0.95
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     return observed(histogram, credits.at_least(k, 1))
 
 
@@ -59,8 +58,7 @@ def pass_at_k_ci(
     >>> tuple(round(x, 4) for x in pass_at_k_ci(R, 2))
     (0.8393, 0.0973, 0.6487, 1.0)
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     return posterior(histogram, credits.at_least(k, 1), confidence, bounds, alpha0, beta0)
 
 
@@ -77,8 +75,7 @@ def pass_hat_k(R: ArrayLike, k: int) -> float:
     >>> round(pass_hat_k(R, 2), 6)
     0.45
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     return observed(histogram, credits.all_of(k))
 
 
@@ -98,8 +95,7 @@ def pass_hat_k_ci(
     >>> tuple(round(x, 4) for x in pass_hat_k_ci(R, 2))
     (0.4464, 0.1462, 0.1599, 0.7329)
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     return posterior(histogram, credits.all_of(k), confidence, bounds, alpha0, beta0)
 
 
@@ -121,8 +117,7 @@ def auc_at_k(R: ArrayLike, k: int) -> float:
     >>> round(auc_at_k(R, 3), 6)
     0.9
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     return observed(histogram, credits.auc(k))
 
 
@@ -142,6 +137,5 @@ def auc_at_k_ci(
     >>> auc_at_k_ci(R, 1) == pass_at_k_ci(R, 1)
     True
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     return posterior(histogram, credits.auc(k), confidence, bounds, alpha0, beta0)

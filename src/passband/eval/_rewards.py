@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from passband.eval import _checks
 from passband.eval._checks import Four, Two
-from passband.stats.metric import categories
+from passband.stats.metric import posterior
 from passband.types import ArrayLike
 
 __all__ = ["avg", "avg_ci", "bayes", "bayes_ci", "max_at_k", "max_at_k_ci"]
@@ -27,8 +27,8 @@ def bayes(R: ArrayLike, w: ArrayLike | None = None, R0: ArrayLike | None = None)
     (0.575, 0.084275)
     """
     counts, rewards = _checks.categories(R, w, R0)
-    posterior = categories.mean_moments(counts, rewards)
-    return posterior.mean, posterior.sd
+    moments = posterior.mean_moments(counts, rewards)
+    return moments.mean, moments.sd
 
 
 def bayes_ci(
@@ -56,8 +56,8 @@ def avg(R: ArrayLike, w: ArrayLike | None = None) -> Two:
     (0.7, 0.1658)
     """
     counts, rewards = _checks.categories(R, w, averaging=True)
-    posterior = categories.observed_mean_moments(counts, rewards)
-    return posterior.mean, posterior.sd
+    moments = posterior.observed_mean_moments(counts, rewards)
+    return moments.mean, moments.sd
 
 
 def avg_ci(
@@ -93,7 +93,7 @@ def max_at_k(R: ArrayLike, k: int, w: ArrayLike | None = None) -> float:
     """
     counts, rewards = _checks.categories(R, w, prior=False)
     k = _checks.draws(k, counts.vectors.sum(axis=1))
-    return categories.max_at_k(counts, rewards, k)
+    return posterior.max_at_k(counts, rewards, k)
 
 
 def max_at_k_ci(
@@ -115,8 +115,8 @@ def max_at_k_ci(
     """
     k = _checks.draws(k)
     counts, rewards = _checks.categories(R, w, R0)
-    posterior = categories.max_moments(counts, rewards, k)
+    moments = posterior.max_moments(counts, rewards, k)
     limits = bounds
     if bounds is None and k > 1:
         limits = (float(rewards.min()), float(rewards.max()))
-    return _checks.interval(posterior.mean, posterior.sd, confidence, limits)
+    return _checks.interval(moments.mean, moments.sd, confidence, limits)

@@ -141,7 +141,7 @@ class TailPassDraws:
     def shortfall(
         self, target: ArrayLike, weights: ArrayLike | None = None, *, epsilon: float = 0.01
     ) -> Floats:
-        """Return how far profiles fall short of a target: the largest gap, and epsilon of all."""
+        """Return the shortfall of profiles from a target: largest gap, and epsilon of all."""
         size = len(self.thresholds)
         wanted = _checks.vector("target", target)
         outside = (wanted < 0.0).any() or (wanted > 1.0).any()

@@ -33,8 +33,7 @@ def maj_at_k(R: ArrayLike, k: int) -> float:
     >>> round(maj_at_k(R, 2), 6), round(maj_at_k(R, 3), 6)
     (0.45, 0.85)
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     return observed(histogram, credits.majority(k))
 
 
@@ -54,8 +53,7 @@ def maj_at_k_ci(
     >>> tuple(round(x, 4) for x in maj_at_k_ci(R, 3))
     (0.6845, 0.152, 0.3867, 0.9824)
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     return posterior(histogram, credits.majority(k), confidence, bounds, alpha0, beta0)
 
 
@@ -70,8 +68,7 @@ def g_pass_at_k(R: ArrayLike, k: int) -> float:
     >>> round(g_pass_at_k(R, 2), 6)
     0.45
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     return observed(histogram, credits.all_of(k))
 
 
@@ -91,8 +88,7 @@ def g_pass_at_k_ci(
     >>> tuple(round(x, 4) for x in g_pass_at_k_ci(R, 2))
     (0.4464, 0.1462, 0.1599, 0.7329)
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     return posterior(histogram, credits.all_of(k), confidence, bounds, alpha0, beta0)
 
 
@@ -154,8 +150,7 @@ def mg_pass_at_k(R: ArrayLike, k: int) -> float:
     >>> round(mg_pass_at_k(R, 2), 6), round(mg_pass_at_k(R, 3), 6)
     (0.45, 0.166667)
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     warn_if_empty(k)
     return observed(histogram, credits.mean_over_shares(k))
 
@@ -176,8 +171,7 @@ def mg_pass_at_k_ci(
     >>> mg_pass_at_k_ci(R, 2) == g_pass_at_k_ci(R, 2)
     True
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     warn_if_empty(k)
     return posterior(histogram, credits.mean_over_shares(k), confidence, bounds, alpha0, beta0)
 
@@ -193,8 +187,7 @@ def threshold_spectrum_at_k(R: ArrayLike, k: int, weights: ArrayLike) -> float:
     >>> round(threshold_spectrum_at_k(R, 2, [0.5, 0.5]), 6)
     0.7
     """
-    histogram = _checks.binary(R)
-    k = _checks.draws(k, histogram.trials)
+    histogram, k = _checks.binary_draws(R, k)
     return observed(histogram, credits.spectrum(credits.spectrum_weights(weights, k)))
 
 

@@ -16,7 +16,7 @@ from passband.pytest.result import RateResult
 from passband.pytest.rounds import RoundsTest
 from passband.pytest.trial import Caller, Errors, Outcome, Trial, seed_of
 from passband.stats.checks import as_whole
-from passband.stats.data.sequence import Sequence as Asked
+from passband.stats.data.sequence import AskedScores
 from passband.stats.evidence.order import order_findings
 from passband.stats.sequential.rate import RatePlan, rate_interval
 from passband.types import Floats
@@ -161,7 +161,7 @@ def _weighed(result: RateResult, scores: ArrayLike) -> RateResult:
     How many there are may follow from their results: the verdict allows for that.
     """
     rows = np.asarray(scores, dtype=np.float64)
-    sequence = Asked.of_rows(rows, np.ones(rows.shape, dtype=bool))
+    sequence = AskedScores.of_rows(rows, np.ones(rows.shape, dtype=bool))
     for finding in order_findings(sequence, counts_explained=True):
         if finding.severity_for("trials", 1) == "invalid":
             return replace(result, verdict="undecided", refused=finding.text)

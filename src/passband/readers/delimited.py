@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passband.readers.matrix import is_number_or_nothing
-from passband.stats.data.coded import CodedColumn
+from passband.stats.data.cells import CodedColumn
 from passband.types import Ints
 
 __all__ = ["coded_columns"]

@@ -28,8 +28,7 @@ from passband.records import reading
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import UNSTATED, Scale
-from passband.stats.data.sequence import Sequence as AskedScores
-from passband.stats.data.sequence import compact
+from passband.stats.data.sequence import AskedScores, compact
 from passband.stats.data.values import frozen
 from passband.trials.rows import (
     SCORE_STATUSES,

@@ -14,7 +14,7 @@ from passband.stats.data.outcomes import Outcomes
 from passband.types import Ints
 
 if TYPE_CHECKING:
-    from passband.stats.data.sequence import Sequence as AskedScores
+    from passband.stats.data.sequence import AskedScores
 
 __all__ = [
     "ANSWERS",
@@ -102,10 +102,9 @@ class Observed:
         return Evidence().joined(self._found(outcomes))
 
     def _found(self, outcomes: Outcomes) -> Iterable[Finding]:
-        from passband.stats.evidence.copies import problem_copies
         from passband.stats.evidence.order import order_findings
+        from passband.stats.evidence.problems import problem_copies, unasked_findings
         from passband.stats.evidence.texts import solved_share, text_findings
-        from passband.stats.evidence.unasked import unasked_findings
 
         yield from self.findings
         if self.texts is not None:

@@ -22,7 +22,7 @@ from passband.readers.stored_spending import StoredSpending
 from passband.stats.checks import as_whole
 from passband.stats.data.evidence import Finding
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.sequence import Sequence as AskedScores
+from passband.stats.data.sequence import AskedScores
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 from passband.trials.rounds import count_complete_rounds
 from passband.types import Ints

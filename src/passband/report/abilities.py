@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from passband.report.render import Cell
 from passband.report.style import PLAIN, Figure, Style
-from passband.stats.decision.ranking.abilities import Abilities
+from passband.stats.decision.ranking.ranking import Abilities
 from passband.stats.interval.rounding import Rounding
 
 __all__ = ["ability_notes", "ability_rows", "half_open", "share", "span"]

@@ -21,7 +21,7 @@ from passband.report.noted import (
 )
 from passband.report.render import Cell, Row
 from passband.report.style import PLAIN, Figure, Style
-from passband.stats.decision.compare import Comparison
+from passband.stats.decision.comparison import Comparison
 from passband.stats.decision.more_data import MoreData
 from passband.stats.decision.ranking import Abilities, Ranking
 from passband.stats.interval.ratio import Ratio

@@ -9,7 +9,7 @@ from passband.summary.judged.result import JudgeResult
 from passband.summary.summary import Summary
 
 if TYPE_CHECKING:
-    from passband.stats.judged import Agreement, Purchase, Rate
+    from passband.stats.judged import JudgeAgreement, NextData, Rate
 
 __all__ = ["agreement_rows", "judge_lines", "label_text", "named", "purchase_text", "share_rows"]
 
@@ -63,7 +63,7 @@ def label_text(judge: JudgeResult) -> str:
     return f"{counted(judge.n_labels, 'label')}{where}{f' ({drawn})' if drawn else ''}"
 
 
-def agreement_rows(found: Agreement) -> list[tuple[str, str]]:
+def agreement_rows(found: JudgeAgreement) -> list[tuple[str, str]]:
     """Return the agreement of judge and labels as names and numbers, errors by class first."""
     return [
         ("passes failures", _error(found.specificity)),
@@ -104,7 +104,7 @@ def share_rows(judge: JudgeResult) -> list[tuple[str, float]]:
     return known if any(share for _, share in known) else []  # labels all alike show no variance
 
 
-def purchase_text(one: Purchase) -> str:
+def purchase_text(one: NextData) -> str:
     """Return what could be bought, with its price where it has one."""
     what = {
         "labels": f"{counted(one.amount, 'more label')}",

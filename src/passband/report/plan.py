@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from passband.report.noted import Noted, note_lines, shown, warnings
 from passband.report.render import printable, render
-from passband.stats.decision.plan.plan import Detectable, Plan
+from passband.stats.decision.planning.plans import Detectable, Plan
 
 __all__ = ["plan_text"]
 

@@ -8,7 +8,7 @@ from typing import Any
 from passband.report.layout import interval_head
 from passband.report.render import Row
 from passband.report.style import PLAIN, Figure
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.stats.interval.rounding import Rounding
 from passband.summary.summary import Group, ScorerCounts, Summary
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from passband.report.render import Cell
 from passband.report.style import Figure
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.summary.summary import Group, Line, Summary
 
 __all__ = ["TableLine", "column_head", "table_lines"]

@@ -11,7 +11,7 @@ from passband.trials.costs import total_cost
 from passband.trials.rows import STATUSES, ScoreRow, TrialRow
 
 if TYPE_CHECKING:
-    from passband.stats.interval.estimate import Estimate
+    from passband.stats.interval.estimation import Estimate
 
 __all__ = ["Counters", "Price", "fits"]
 
@@ -156,7 +156,7 @@ class Counters:
         if len(pairs) < 2 or self.is_chosen:
             return None
         from passband.stats.data.outcomes import Outcomes
-        from passband.stats.interval.estimate import estimate
+        from passband.stats.interval.estimation import estimate
 
         counts, sums = zip(*pairs, strict=True)
         if all(total == int(total) and 0 <= total <= n for n, total in pairs):

@@ -480,7 +480,7 @@ def _load_statistics(is_shown: bool) -> None:
     The first estimate imports more; it is made here, where it does not hold up the event loop.
     """
     from passband.stats.data.outcomes import Outcomes
-    from passband.stats.interval.estimate import estimate
+    from passband.stats.interval.estimation import estimate
 
     if is_shown:
         estimate(Outcomes.from_counts([0, 1], [2, 2]), "avg")

@@ -13,7 +13,7 @@ from passband.run.endpoint import Endpoint
 from passband.run.task_run import TaskRun
 
 if TYPE_CHECKING:
-    from passband.stats.interval.estimate import Estimate
+    from passband.stats.interval.estimation import Estimate
 
 __all__ = ["Meter", "Progress", "ShardCounts", "TaskProgress", "Waiting", "Watcher"]
 

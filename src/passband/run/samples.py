@@ -98,7 +98,7 @@ class _SampleWriter:
     def _value(self, result: EntryResult, problem: ProblemScores, scorer: int) -> float | None:
         """Return one problem's value of a metric; None if it has too few trials for it."""
         from passband.stats.data.outcomes import Outcomes
-        from passband.stats.metric.measure import measure
+        from passband.stats.metric.measurement import measure
 
         entry = result.entry
         scores = problem.scored(scorer, entry.first).scores

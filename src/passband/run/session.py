@@ -48,7 +48,7 @@ from passband.trials.store import LOW_WATER, Store
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Policy
-    from passband.stats.interval.estimate import Over
+    from passband.stats.interval.estimation import Over
     from passband.summary.summary import Summary
 
 __all__ = [

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.stats.decision.gate.ruling import LookErrors
-from passband.stats.plan_file import content_hash, load_content, save_content
+from passband.stats.decision.gate import LookErrors
+from passband.stats.decision.planning.file import content_hash, load_content, save_content
 from passband.stats.sequential.settle import LookPlan
 from passband.trials.differences import differences
 

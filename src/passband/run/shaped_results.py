@@ -17,7 +17,7 @@ from passband.run.first_problems import FirstProblems
 from passband.run.samples import samples
 from passband.run.session import Finished
 from passband.run.task_run import TaskRun
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.summary.metric_list import EntryResult
 from passband.summary.run_summary import RunSummary, summarize_run
 from passband.summary.summary import Group, Request

@@ -25,7 +25,7 @@ from passband.trials.schema import EmptyStore
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Policy
-    from passband.stats.interval.estimate import Over
+    from passband.stats.interval.estimation import Over
     from passband.summary.compare import ComparisonSummary
     from passband.summary.summary import Summary
 

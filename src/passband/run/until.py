@@ -23,8 +23,8 @@ from passband.trials.rounds import count_complete_rounds
 from passband.trials.rows import TrialRow
 
 if TYPE_CHECKING:
-    from passband.stats.sequential.rounds import Rounds
-    from passband.stats.sequential.width import Look, Reason, WidthRule
+    from passband.stats.sequential.bernstein import Rounds
+    from passband.stats.sequential.width import Reason, WidthLook, WidthRule
 
 __all__ = ["UntilSchedule", "make_rule", "start_rule", "until_schedule"]
 
@@ -161,7 +161,7 @@ class UntilSchedule:
         return count_complete_rounds(self._seen)
 
     def _rounds(self, count: int) -> Rounds:
-        from passband.stats.sequential.rounds import Rounds
+        from passband.stats.sequential.bernstein import Rounds
 
         scores = [[row.get(trial) for trial in range(count)] for row in self._scores]
         rounds = Rounds.of(scores)
@@ -186,7 +186,7 @@ class UntilSchedule:
             f"({most * problems} trials)"
         )
 
-    def _forecast(self, look: Look, rounds: Rounds) -> None:
+    def _forecast(self, look: WidthLook, rounds: Rounds) -> None:
         """Say about how many rounds it will take, once."""
         from passband.stats.sequential.width import FORECAST_AFTER, forecast
 

@@ -4,5 +4,5 @@
 compares models and plans runs, `sequential` says when to stop. Each imports only from those before
 it. `irt` stands beside `decision`: items of a bank, and the abilities of models that answer them.
 `judged` stands beside `sequential`: a judge's scores of all trials, corrected by labels of some.
-`checks` holds the checks of arguments, `tolerance` the size of rounding errors.
+`checks` holds the checks of arguments and the size of rounding errors.
 """

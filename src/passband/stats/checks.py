@@ -1,9 +1,11 @@
-"""Checks of the arguments that the statistics share: level, target, numbers, names.
+"""Check the arguments that the statistics share: level, target, numbers, names.
 
 ``as_...`` returns the argument as the type that is computed with; ``check_...`` returns nothing.
 Both raise `WrongType` for another type and `InvalidInput` for a value out of range, with the name
 of the argument, the rule and the value. Nothing heavy is imported, so that the command line can
 use them before it needs numpy.
+
+`ROUNDING` is the tolerance below which a difference is a rounding error.
 """
 
 from __future__ import annotations
@@ -13,9 +15,11 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Literal, get_args
 
-from passband.errors import InvalidInput, WrongType
+from passband.errors import InvalidInput, UnknownName, WrongType, nearest
 
 __all__ = [
+    "ROUNDING",
+    "ROUNDING_DIGITS",
     "Over",
     "as_correlation",
     "as_level",
@@ -24,6 +28,7 @@ __all__ = [
     "as_share",
     "as_variance",
     "as_whole",
+    "check_choice",
     "check_outcomes",
     "check_over",
     "check_text",
@@ -31,6 +36,9 @@ __all__ = [
 ]
 
 Over = Literal["problems", "trials"]
+
+ROUNDING = 1e-12  #: relative size below which a difference is what rounding leaves
+ROUNDING_DIGITS = 12  #: decimals to which values are rounded before equal ones are counted
 
 _LARGEST_SCORE = 1e75
 
@@ -149,6 +157,15 @@ def check_over(over: object) -> None:
     """Refuse a target that is neither "problems" nor "trials"."""
     if not isinstance(over, str) or over not in get_args(Over):
         raise InvalidInput(f"over must be 'problems' or 'trials'; got {over!r}.")
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is none of the named choices, with the nearest of them."""
+    expected = f"{name} must be one of {', '.join(choices)}; got {value!r}."
+    if not isinstance(value, str):
+        raise WrongType(expected)
+    if value not in choices:
+        raise UnknownName(f"{expected}{nearest(value, choices)}")
 
 
 def check_text(name: str, value: object, example: str) -> None:

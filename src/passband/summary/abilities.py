@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.ranking.abilities import Abilities
-from passband.stats.decision.ranking.rank_models import rank_models
+from passband.stats.decision.ranking.model_ranks import rank_models
+from passband.stats.decision.ranking.ranking import Abilities
 from passband.stats.metric.registry import expand_metrics
 
 if TYPE_CHECKING:

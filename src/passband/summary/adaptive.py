@@ -11,8 +11,8 @@ from passband.adaptive.recorded import RecordedTest, read_recorded
 from passband.adaptive.test import AdaptiveTest, Step
 from passband.errors import InvalidInput
 from passband.stats.data.evidence import Evidence, Finding
-from passband.stats.interval.estimate import Estimate, weighed
-from passband.stats.irt.bank_accuracy import BankAccuracy
+from passband.stats.interval.estimation import Estimate, weighed
+from passband.stats.irt.accuracy import BankAccuracy
 from passband.summary.remote_test import remote_group
 from passband.summary.summary import AdaptiveResult, Group, Line, Request
 from passband.trials.reader import RunRecord, ScorerRecord, Trials

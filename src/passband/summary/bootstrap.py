@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput, WrongType
-from passband.stats.interval.bootstrap.eva import EVA_REPLICATES, eva_means
+from passband.stats.interval.bootstrap.eva_bootstrap import EVA_REPLICATES, eva_means
 from passband.stats.interval.seeds import seed_of
 from passband.types import Floats
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from passband.stats.data.spending import SPENT_METRICS
-from passband.stats.metric.bounds import bounds
+from passband.stats.metric.measurement import bounds
 from passband.summary.judged.result import rests_on_labels
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
-    from passband.stats.interval.estimate import Estimate
+    from passband.stats.interval.estimation import Estimate
     from passband.summary.summary import Group, Line
 
 __all__ = ["Bracket", "metric_of", "with_bracket"]

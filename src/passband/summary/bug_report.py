@@ -26,7 +26,7 @@ from passband.generate.secrets import redacted
 from passband.log import LINE, VARIABLE
 from passband.readers.stored_evidence import stored_outcomes
 from passband.score.sandbox.doctor import Diagnosis
-from passband.stats.evidence.evidence_of import evidence_of
+from passband.stats.evidence.collect import evidence_of
 from passband.trials.reader import RunRecord, Trials
 from passband.version import __version__
 

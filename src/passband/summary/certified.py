@@ -12,9 +12,8 @@ from dataclasses import replace
 
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.spending import SPENT_METRICS
-from passband.stats.interval.certify.certify import FEW_SETS
-from passband.stats.interval.certify.unusual import is_unusual
-from passband.stats.interval.estimate import Estimate, with_certificate
+from passband.stats.interval.certify.certify import FEW_SETS, needs_simulation
+from passband.stats.interval.estimation import Estimate, with_certificate
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.registry import parse_metric
@@ -62,7 +61,7 @@ def certified_estimate(
     asked = IntervalRequest(
         scored, measured, means, measured.combine(means), estimate.over, estimate.level, seed
     )
-    if not is_unusual(asked):
+    if not needs_simulation(asked):
         return estimate
     result = with_certificate(estimate, asked, sets=FEW_SETS)
     certificate = result.certificate

@@ -9,11 +9,10 @@ from passband import notes
 from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes, on_one_scale
-from passband.stats.evidence.evidence_of import evidence_of_all
-from passband.stats.interval.estimate import on_scale, weighed
-from passband.stats.interval.strata.combine import combined_estimate
-from passband.stats.interval.strata.partition import check_names
-from passband.stats.interval.strata.weights import Weights, shares_of
+from passband.stats.evidence.collect import evidence_of_all
+from passband.stats.interval.estimation import on_scale, weighed
+from passband.stats.interval.strata.combination import combined_estimate
+from passband.stats.interval.strata.weights import Weights, check_names, shares_of
 from passband.stats.metric.registry import parse_metric
 from passband.summary.summary import Combined, Group, Line, Request
 

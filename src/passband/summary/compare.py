@@ -19,7 +19,7 @@ from passband.readers.judge_scores import JudgeScores
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import Scale
-from passband.stats.decision.compare import Comparison, compare
+from passband.stats.decision.comparison import Comparison, compare
 from passband.stats.decision.family import family_of, family_of_rankings
 from passband.stats.decision.ranking import Abilities, Ranking, compare_all
 from passband.stats.metric.registry import expand_metrics, needs_answers

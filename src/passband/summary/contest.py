@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from passband.stats.data.outcomes import Policy
-from passband.stats.decision.compare import Test
-from passband.stats.decision.ranking.abilities import RankingModel
-from passband.stats.interval.estimate import Over
+from passband.stats.decision.comparison import Test
+from passband.stats.decision.ranking.ranking import RankingModel
+from passband.stats.interval.estimation import Over
 
 __all__ = ["Contest"]
 

@@ -11,11 +11,10 @@ from passband.notes import Note
 from passband.readers.tally import RunTally
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.data.spending import SPENT_METRICS
-from passband.stats.decision.plan.plan import Plan
-from passband.stats.evidence.evidence_of import evidence_of
-from passband.stats.interval.estimate import estimate
-from passband.stats.metric.bounds import bounds
-from passband.stats.metric.measure import measure
+from passband.stats.decision.planning.plans import Plan
+from passband.stats.evidence.collect import evidence_of
+from passband.stats.interval.estimation import estimate
+from passband.stats.metric.measurement import bounds, measure
 from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import expand_metrics
 from passband.summary.certified import certified_lines

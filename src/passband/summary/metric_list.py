@@ -34,7 +34,7 @@ from passband.trials.reader import RunRecord, ScorerRecord, Trials
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
-    from passband.stats.interval.estimate import Estimate
+    from passband.stats.interval.estimation import Estimate
     from passband.types import Floats
 
 __all__ = ["EntryResult", "MetricList", "entries_of"]
@@ -114,7 +114,7 @@ class MetricList:
 
     def _averaged(self, entry: MetricEntry) -> EntryResult:
         """Estimate from the trials themselves: a mean, pass@k, or another metric by name."""
-        from passband.stats.interval.estimate import estimate
+        from passband.stats.interval.estimation import estimate
         from passband.summary.certified import certified_estimate
 
         sample = self._all_trials(entry)
@@ -186,7 +186,7 @@ class MetricList:
 
     def _reduced(self, entry: MetricEntry) -> EntryResult:
         """Estimate the mean of one value per problem: its reduced trials are one draw of it."""
-        from passband.stats.interval.estimate import estimate
+        from passband.stats.interval.estimation import estimate
 
         if self._request.over == "trials":
             raise InvalidInput(
@@ -248,7 +248,7 @@ class MetricList:
 
     def _corpus(self, entry: MetricEntry) -> EntryResult:
         """Score all problems at once, each by its first trial that has a score."""
-        from passband.stats.interval.estimate import Estimate
+        from passband.stats.interval.estimation import Estimate
 
         request = self._request
         if request.over == "trials" or request.method not in ("auto", "percentile"):

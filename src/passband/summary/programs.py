@@ -14,7 +14,7 @@ from passband.readers.tally import sandbox_words
 from passband.score.code.again import again_entry
 from passband.score.code.outcome import OUTCOMES, WORDS, outcome_in
 from passband.score.sandbox.result import VerdictStatus
-from passband.stats.interval.flips import Flip, Reruns, with_reruns
+from passband.stats.interval.flips import RerunFlip, Reruns, with_reruns
 from passband.stats.metric.registry import parse_metric
 from passband.summary.bracket import metric_of
 from passband.summary.program_result import ProgramResult
@@ -154,7 +154,7 @@ def _reruns(first: Scores, second: Scores) -> Reruns:
             kind = _outcome_class(before)
             problem, step = place[0], 1 if after.value else -1
             weight = all_of[kind] / again_of[kind]
-            flips.append(Flip(trials[problem], successes[problem], step, weight))
+            flips.append(RerunFlip(trials[problem], successes[problem], step, weight))
     return Reruns(len(verdicts), len(twice), tuple(flips))
 
 

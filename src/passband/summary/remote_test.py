@@ -7,7 +7,7 @@ from typing import Any
 
 from passband import notes
 from passband.errors import InvalidInput
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.summary.summary import AdaptiveResult, Group, Line, Request
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 

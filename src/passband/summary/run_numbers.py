@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimate import Estimate, estimate
+from passband.stats.interval.estimation import Estimate, estimate
 from passband.summary.line_scale import on_line_scale
 from passband.summary.run_summary import RunSummary
 from passband.summary.standing import Standing

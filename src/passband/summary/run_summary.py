@@ -22,7 +22,7 @@ from passband.readers.tally import tally_of
 from passband.stats.data.evidence import NOTHING
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import UNSTATED, Scale
-from passband.stats.decision.plan.plan import Plan
+from passband.stats.decision.planning.plans import Plan
 from passband.stats.metric.registry import needs_answers
 from passband.summary.answer_notes import answer_notes
 from passband.summary.bracket import with_bracket

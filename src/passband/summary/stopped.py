@@ -9,8 +9,8 @@ from passband import notes
 from passband.errors import InvalidInput, UnknownName
 from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.stopping import Stopping, stopping_of
-from passband.stats.interval.estimate import Estimate, on_scale
+from passband.stats.evidence.counts import StoppedCounts, stopping_of
+from passband.stats.interval.estimation import Estimate, on_scale
 from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import parse_metric
 from passband.summary.default_metrics import default_metrics
@@ -19,7 +19,7 @@ from passband.summary.summary import Line, Request
 __all__ = ["looks_stopped", "stopped_lines"]
 
 
-def looks_stopped(outcomes: Outcomes, request: Request) -> Stopping | None:
+def looks_stopped(outcomes: Outcomes, request: Request) -> StoppedCounts | None:
     """Return why the trials are taken as stopped by their own outcome, if they are.
 
     A request that says how trials were stopped, or that they were not, is believed.
@@ -37,10 +37,10 @@ def stopped_lines(
     names: Sequence[str],
     request: Request,
     scorer: str | None,
-    stopping: Stopping | None = None,
+    stopping: StoppedCounts | None = None,
 ) -> list[Line]:
     """Estimate pass@k of trials that were stopped by their outcome, as given or as they look."""
-    from passband.stats.sequential.unstopped import StoppingRule, estimate_stopped
+    from passband.stats.sequential.stopped_logs import StoppingRule, estimate_stopped
 
     if request.population is not None:
         raise InvalidInput(
@@ -67,19 +67,19 @@ def stopped_lines(
     return lines
 
 
-def _notes(result: Estimate, request: Request, stopping: Stopping | None) -> tuple[Note, ...]:
+def _notes(result: Estimate, request: Request, stopping: StoppedCounts | None) -> tuple[Note, ...]:
     found = result.notes if stopping is None else (_taken(stopping), *result.notes)
     if request.certify or request.calibrate:
         found += (notes.no_certificate("the trials were stopped by their own outcome"),)
     return found
 
 
-def _reason(message: str, stopping: Stopping | None) -> Note:
+def _reason(message: str, stopping: StoppedCounts | None) -> Note:
     reason = message if stopping is None else f"{message} {_taken(stopping)}."
     return notes.not_measurable(reason)
 
 
-def _taken(stopping: Stopping) -> Note:
+def _taken(stopping: StoppedCounts) -> Note:
     return notes.taken_as_stopped(stopping.p_value, stopping.problems, stopping.cap)
 
 

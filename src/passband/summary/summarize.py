@@ -18,8 +18,8 @@ from passband.stats.data.columns import Roles
 from passband.stats.data.evidence import NOTHING
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.data.scale import Scale
-from passband.stats.decision.plan.plan import Plan
-from passband.stats.interval.estimate import Over
+from passband.stats.decision.planning.plans import Plan
+from passband.stats.interval.estimation import Over
 from passband.stats.interval.strata.weights import Weights
 from passband.stats.metric.registry import needs_answers
 from passband.summary.bracket import with_bracket
@@ -37,7 +37,7 @@ from passband.summary.summary import Group, Request, Summary
 from passband.trials.reader import is_run_directory
 
 if TYPE_CHECKING:
-    from passband.stats.judged.purchase import Prices
+    from passband.stats.judged.next_data import Prices
 
 __all__ = ["summarize"]
 

@@ -17,7 +17,7 @@ from passband.readers import Remark
 from passband.stats.data.evidence import COUNTS_FIXED, Evidence
 from passband.stats.data.outcomes import Policy
 from passband.stats.data.scale import titled
-from passband.stats.interval.estimate import Estimate, Over
+from passband.stats.interval.estimation import Estimate, Over
 from passband.stats.interval.strata.weights import Weights
 from passband.summary.bracket import Bracket
 from passband.summary.judged.result import JudgeResult
@@ -27,7 +27,7 @@ from passband.summary.until import UntilResult
 
 if TYPE_CHECKING:
     from passband.adaptive.test import Step  # heavy, and seldom needed
-    from passband.stats.judged.purchase import Prices
+    from passband.stats.judged.next_data import Prices
 
 __all__ = ["AdaptiveResult", "Combined", "Group", "Line", "Request", "ScorerCounts", "Summary"]
 

@@ -12,8 +12,8 @@ from passband.stats.interval.rounding import rounded
 from passband.trials.reader import RunRecord, Trials
 
 if TYPE_CHECKING:
-    from passband.stats.sequential.rounds import Rounds
-    from passband.stats.sequential.width import Stop
+    from passband.stats.sequential.bernstein import Rounds
+    from passband.stats.sequential.width import WidthStop
 
 __all__ = ["UntilResult", "until_result"]
 
@@ -139,7 +139,7 @@ def until_result(
     return found if against is None else replace(found, low=None, high=None, against=against.text)
 
 
-def _result(rule: dict[str, object], stop: Stop | None, left_out: int) -> UntilResult:
+def _result(rule: dict[str, object], stop: WidthStop | None, left_out: int) -> UntilResult:
     look = None if stop is None else stop.look
     values = rule | {
         "reason": None if stop is None else stop.reason,
@@ -160,7 +160,7 @@ def _rounds(trials: Trials, run: RunRecord) -> Rounds:
     """Return the complete rounds of a run, by its main scorer."""
     import numpy as np
 
-    from passband.stats.sequential.rounds import Rounds
+    from passband.stats.sequential.bernstein import Rounds
 
     problems = list(trials.problems(run.number))
     index = {problem.number: position for position, problem in enumerate(problems)}

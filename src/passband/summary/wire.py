@@ -24,8 +24,8 @@ from passband.readers import Remark
 from passband.stats.data.evidence import Evidence
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.certify.certificate import Certificate, LawCoverage
-from passband.stats.interval.estimate import Estimate, Over
-from passband.stats.judged.purchase import Prices
+from passband.stats.interval.estimation import Estimate, Over
+from passband.stats.judged.next_data import Prices
 from passband.summary.bracket import Bracket
 from passband.summary.judged.wire import (
     JudgeModel,

@@ -9,7 +9,7 @@ from passband.report.charts.bar import Bar
 from passband.report.charts.interval_bars import IntervalBars
 from passband.report.noted import interval_cell
 from passband.report.style import Figure, Style
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.stats.interval.rounding import Rounding
 from passband.summary.run_numbers import RunNumbers
 from passband.summary.summary import Line

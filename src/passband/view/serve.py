@@ -20,7 +20,7 @@ from passband.readers.import_logs import import_logs
 from passband.readers.logs import read_logs
 from passband.readers.options import Options
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimate import Over, estimate
+from passband.stats.interval.estimation import Over, estimate
 from passband.trials.reader import is_run_directory
 from passband.view.app import View
 from passband.view.guard import new_token

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from passband import InvalidInput, Outcomes, estimate
 from passband.stats.data.outcomes import on_one_scale
 from passband.stats.data.scale import UNIT, Scale
-from passband.stats.decision.compare import compare
+from passband.stats.decision.comparison import compare
 from passband.stats.decision.ranking import compare_all
-from passband.stats.interval.band import band
-from passband.stats.metric.bounds import bounds
-from passband.stats.metric.measure import curve, measure
+from passband.stats.interval.bands import band
+from passband.stats.metric.measurement import bounds, curve, measure
 
 ERRORS = Scale(0.0, 1.0, lower_is_better=True)
 TER = Scale(0.0, None, lower_is_better=True)

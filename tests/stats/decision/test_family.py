@@ -7,7 +7,7 @@ import pytest
 
 from passband import Comparison, Outcomes, compare, compare_all
 from passband.stats.decision.family import family_of, family_of_rankings
-from passband.stats.decision.ranking.adjusted import benjamini_hochberg, holm
+from passband.stats.decision.ranking.simultaneous import benjamini_hochberg, holm
 from passband.stats.decision.verdict import not_comparable
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import Outcomes, compare
+from passband.stats.decision.difference import permuted_moments
 from passband.stats.decision.paired import Paired, Permuted
-from passband.stats.decision.permuted import permuted_moments
 from passband.stats.metric.registry import parse_metric
 from properties import one_in
 

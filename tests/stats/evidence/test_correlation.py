@@ -1,9 +1,11 @@
 """A correlation over problems, with the error that it has if there is none."""
 
+import math
+
 import numpy as np
 import pytest
 
-from passband.stats.evidence.correlation import correlation_of, variances_of
+from passband.stats.evidence.correlation import correlation_of, standard_errors, variances_of
 
 
 def test_without_variances_it_is_pearsons() -> None:
@@ -46,3 +48,17 @@ def test_variances_are_those_of_shares_of_alike_problems() -> None:
 def test_single_trials_show_no_noise_of_their_own() -> None:
     c, n = np.array([1, 0, 1, 0]), np.ones(4, np.int64)
     assert variances_of(c, n, n).tolist() == [0.25] * 4
+
+
+def test_by_hand() -> None:
+    arcs = 2 * (math.asin(0.6**0.5) - math.asin(0.5**0.5)) / 0.1
+    assert standard_errors(0.6, 0.5, 0.01, 0.1) == pytest.approx(arcs)  # not 10
+    assert standard_errors(0.6, 0.5, 0.2, 0.1) == pytest.approx(0.5)
+    assert standard_errors(0.6, 0.5, 0.0, 0.1) == 0.0
+
+
+def test_the_sign_is_that_of_the_difference() -> None:
+    for share in (0.0, 0.1, 0.3, 1.0):
+        there, back = standard_errors(share, 0.2, 0.1, 0.1), standard_errors(0.2, share, 0.1, 0.1)
+        assert there == pytest.approx(-back)
+        assert (there > 0) == (share > 0.2)

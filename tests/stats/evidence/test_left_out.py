@@ -1,7 +1,7 @@
 """The note on problems with too few trials that are unlike the others."""
 
 from passband import Outcomes, estimate
-from passband.stats.evidence.left_out import left_out_notes
+from passband.stats.evidence.collect import left_out_notes
 
 
 def codes(outcomes: Outcomes, k: int = 1) -> list[str]:

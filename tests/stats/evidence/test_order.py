@@ -1,20 +1,22 @@
 """Trials that are not alike in the order in which they were asked."""
 
+from itertools import permutations, product
+
 import numpy as np
 import pytest
 
-from passband.stats.data.sequence import Sequence
-from passband.stats.evidence.order import order_findings
+from passband.stats.data.sequence import AskedScores
+from passband.stats.evidence.order import RoundEffects, order_findings, rounds_of
 from passband.types import Bools, Floats, Ints
 
 
-def asked(rows: Bools | Floats, n: Ints | None = None) -> Sequence:
+def asked(rows: Bools | Floats, n: Ints | None = None) -> AskedScores:
     values = rows.astype(np.uint8) if rows.dtype == bool else rows
     counts = np.full(len(rows), rows.shape[1]) if n is None else n
-    return Sequence.of_rows(values, np.arange(rows.shape[1]) < counts[:, None])
+    return AskedScores.of_rows(values, np.arange(rows.shape[1]) < counts[:, None])
 
 
-def codes(sequence: Sequence) -> list[str]:
+def codes(sequence: AskedScores) -> list[str]:
     return [finding.code for finding in order_findings(sequence)]
 
 
@@ -87,7 +89,7 @@ def test_sorted_scores_have_no_order() -> None:
 
 
 def test_nothing_is_said_of_nothing() -> None:
-    assert order_findings(Sequence(np.zeros(0), np.array([0]))) == ()
+    assert order_findings(AskedScores(np.zeros(0), np.array([0]))) == ()
     assert order_findings(asked(np.ones((20, 4), bool))) == ()
     assert order_findings(asked(alike(1, n=1))) == ()
 
@@ -97,3 +99,58 @@ def test_problems_may_be_permuted() -> None:
     order = np.random.default_rng(1).permutation(60)
     there, back = (order_findings(asked(each)) for each in (rows, rows[order]))
     assert [one.text for one in there] == [one.text for one in back]
+
+
+def of_rows(rows: list[tuple[int, ...]]) -> RoundEffects:
+    n, c = np.array(list(map(len, rows))), np.array(list(map(sum, rows)))
+    rates = c / n
+    position = np.concatenate([np.arange(each) for each in n])
+    deviations = np.concatenate(rows) - np.repeat(rates, n)
+    return rounds_of(deviations, position, n, rates * (1 - rates) * n / (n - 1))
+
+
+def test_covariance_is_that_over_all_orders() -> None:
+    """Over all orders a square in standard errors is 1 on average, and a chi-square its freedom."""
+    long, short = sorted(set(permutations((0, 0, 1)))), [(0, 1), (1, 0)]
+    orders = [of_rows(list(each)) for each in product(*[long] * 5, short, short)]
+    trends = np.array([one.trend for one in orders])
+    assert trends.mean() == pytest.approx(0, abs=1e-12)
+    assert (trends**2).mean() == pytest.approx(1)
+    # Wilson and Hilferty's deviate of one degree of freedom, turned back to chi-square.
+    deviates = np.array([one.others for one in orders])
+    assert ((deviates * np.sqrt(2 / 9) + 7 / 9) ** 3).mean() == pytest.approx(1)
+
+
+def test_by_hand() -> None:
+    """Ten problems score 1 in round 2 of 3 alone: D_2 = 20/3, with variance 10 (1/3)(1 - 1/3)."""
+    one = of_rows([(0, 1, 0)] * 10)
+    assert one.round == 2
+    assert one.apart == pytest.approx((20 / 3) / (20 / 9) ** 0.5)
+    assert one.trend == pytest.approx(0)
+    assert one.inflation == pytest.approx((20 / 2) ** 0.5)
+
+
+def test_a_trend_leaves_nothing_else() -> None:
+    one = of_rows([(0, 1)] * 9)
+    assert one.trend == pytest.approx(3)
+    assert one.others == 0.0
+
+
+def test_rounds_that_few_problems_have_are_left_out() -> None:
+    """Of problems that are asked more often than four others, only shared rounds are compared."""
+    rows = [(0, 1)] * 2 + [(1, 0)] * 2 + [(0, 1, 1, 1, 0, 0)] * 4
+    assert of_rows(rows).round <= 2
+
+
+def test_of_rounds_that_are_alike_the_deviate_is_nearly_standard_normal() -> None:
+    rng = np.random.default_rng(6)
+    others, trends = [], []
+    for _ in range(200):
+        rows = (rng.random((60, 6)) < rng.beta(2, 2, 60)[:, None]).astype(int)
+        kept = [tuple(row) for row in rows if 0 < row.sum() < 6]
+        one = of_rows(kept)
+        others.append(one.others)
+        trends.append(one.trend)
+    assert abs(np.mean(others)) < 0.25
+    assert 0.85 < np.std(others) < 1.2
+    assert 0.85 < np.std(trends) < 1.15

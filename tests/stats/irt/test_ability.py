@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from irt_banks import MODELS, bank, banks, scores, thetas
 from passband.errors import NotEnoughData, UnknownName
-from passband.stats.irt.ability import Method, estimate_ability
+from passband.stats.irt.ability import AbilityMethod, estimate_ability
 from passband.stats.irt.curves import log_likelihood, slopes
-from passband.stats.irt.evidence import Evidence
 from passband.stats.irt.items import Items
+from passband.stats.irt.responses import ItemEvidence
 
-METHODS: tuple[Method, ...] = ("eap", "map", "mle", "wle")
+METHODS: tuple[AbilityMethod, ...] = ("eap", "map", "mle", "wle")
 LSAT6 = Items(
     "2pl",
     a=[0.8254, 0.7229, 0.8905, 0.6886, 0.6575],
@@ -28,7 +28,7 @@ LSAT6 = Items(
 )
 def test_modes_are_those_of_ltm(pattern: str, theta: float, se: float) -> None:
     """Empirical Bayes scores that ltm prints for patterns of LSAT6."""
-    seen = [Evidence(item, float(digit)) for item, digit in enumerate(pattern)]
+    seen = [ItemEvidence(item, float(digit)) for item, digit in enumerate(pattern)]
     found = estimate_ability(LSAT6, seen, method="map")
     assert found.theta == pytest.approx(theta, abs=1.1e-3)
     assert found.se == pytest.approx(se, abs=1.1e-3)
@@ -37,7 +37,7 @@ def test_modes_are_those_of_ltm(pattern: str, theta: float, se: float) -> None:
 def test_maximum_likelihood_by_hand() -> None:
     """Of equal items, P is the share that is right: θ = b + logit(3/4) / a."""
     items = Items("1pl", a=[2.0] * 4, b=[0.5] * 4)
-    seen = [Evidence(i, score) for i, score in enumerate([1.0, 1.0, 1.0, 0.0])]
+    seen = [ItemEvidence(i, score) for i, score in enumerate([1.0, 1.0, 1.0, 0.0])]
     found = estimate_ability(items, seen, method="mle")
     assert found.theta == pytest.approx(0.5 + np.log(3) / 2)
     assert found.se == pytest.approx(1 / np.sqrt(4 * 4 * 3 / 16))
@@ -50,7 +50,7 @@ def test_weighted_likelihood_by_hand() -> None:
     """Warm's estimate for equal 1pl items adds half a success and half a failure."""
     items = Items("1pl", a=[1.0] * 4, b=[0.0] * 4)
     for right in range(5):
-        seen = [Evidence(i, float(i < right)) for i in range(4)]
+        seen = [ItemEvidence(i, float(i < right)) for i in range(4)]
         found = estimate_ability(items, seen, method="wle")
         assert found.theta == pytest.approx(np.log((right + 0.5) / (4 - right + 0.5)))
         assert not found.notes
@@ -63,7 +63,7 @@ def test_weighted_likelihood_is_a_mode_under_jeffreys_prior() -> None:
     nodes = np.linspace(-3, 3, 60_001)
     total = log_likelihood(items, nodes, got).sum(axis=0)
     total += np.log(slopes(items, nodes).information.sum(axis=0)) / 2
-    seen = [Evidence(i, s) for i, s in enumerate(got)]
+    seen = [ItemEvidence(i, s) for i, s in enumerate(got)]
     found = estimate_ability(items, seen, method="wle")
     assert found.theta == pytest.approx(nodes[total.argmax()], abs=1e-4)
 
@@ -71,9 +71,9 @@ def test_weighted_likelihood_is_a_mode_under_jeffreys_prior() -> None:
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("score", [0.0, 1.0])
-def test_extreme_scores_are_finite(model: str, method: Method, score: float) -> None:
+def test_extreme_scores_are_finite(model: str, method: AbilityMethod, score: float) -> None:
     items = bank(model, 10)
-    found = estimate_ability(items, [Evidence(i, score) for i in range(10)], method=method)
+    found = estimate_ability(items, [ItemEvidence(i, score) for i in range(10)], method=method)
     assert np.isfinite([found.theta, found.se, found.low, found.high]).all()
     assert (found.theta > 0) == (score == 1.0)
     codes = [note.code for note in found.notes]
@@ -86,10 +86,10 @@ def test_extreme_scores_are_finite(model: str, method: Method, score: float) -> 
 
 @given(banks, thetas, st.integers(0, 2**32 - 1), st.sampled_from(METHODS))
 def test_estimates_are_finite_and_inside(
-    items: Items, theta: float, seed: int, method: Method
+    items: Items, theta: float, seed: int, method: AbilityMethod
 ) -> None:
     got = scores(items, theta, np.random.default_rng(seed)).tolist()
-    found = estimate_ability(items, [Evidence(i, s) for i, s in enumerate(got)], method=method)
+    found = estimate_ability(items, [ItemEvidence(i, s) for i, s in enumerate(got)], method=method)
     assert found.low < found.theta < found.high
     assert found.se > 0
     assert (found.n_items, found.n_trials) == (len(items), len(items))
@@ -99,7 +99,7 @@ def test_estimates_are_finite_and_inside(
 def test_estimates_solve_their_equations(items: Items, theta: float, seed: int) -> None:
     """Nothing on a dense grid is more likely than the estimate."""
     got = scores(items, theta, np.random.default_rng(seed))
-    seen = [Evidence(i, s) for i, s in enumerate(got.tolist())]
+    seen = [ItemEvidence(i, s) for i, s in enumerate(got.tolist())]
     nodes = np.linspace(-9, 9, 3001)
     for method in ("mle", "map"):
         found = estimate_ability(items, seen, method=method)
@@ -113,7 +113,7 @@ def test_estimates_solve_their_equations(items: Items, theta: float, seed: int) 
 def test_methods_agree_with_much_evidence() -> None:
     items = bank("3pl", 400)
     got = scores(items, 0.8, np.random.default_rng(5))
-    seen = [Evidence(i, s) for i, s in enumerate(got)]
+    seen = [ItemEvidence(i, s) for i, s in enumerate(got)]
     found = [estimate_ability(items, seen, method=method) for method in METHODS]
     assert np.ptp([one.theta for one in found]) < 0.03
     assert np.ptp([one.se for one in found]) < 0.005
@@ -121,7 +121,9 @@ def test_methods_agree_with_much_evidence() -> None:
 
 def test_repeats_count_as_trials() -> None:
     items = bank("2pl", 2)
-    found = estimate_ability(items, [Evidence(0, 0.5, 8), Evidence(0, 1.0, 2), Evidence(1, 0.0)])
+    found = estimate_ability(
+        items, [ItemEvidence(0, 0.5, 8), ItemEvidence(0, 1.0, 2), ItemEvidence(1, 0.0)]
+    )
     assert (found.n_items, found.n_trials) == (2, 11)
 
 

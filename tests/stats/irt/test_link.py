@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from irt_banks import bank, banks
 from passband.errors import InvalidInput, NotEnoughData, UnknownName
+from passband.stats.irt.calibration import Link, link_items
 from passband.stats.irt.items import Items
-from passband.stats.irt.link import Link, link_items
 
 
 @given(banks, st.floats(0.5, 2.0), st.floats(-1.0, 1.0))

@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 
 from irt_banks import MODELS, bank, banks, scores, thetas
 from passband.stats.irt.curves import log_likelihood
-from passband.stats.irt.evidence import Evidence
 from passband.stats.irt.items import Items
-from passband.stats.irt.posterior import Grid, Posterior
+from passband.stats.irt.posterior import AbilityPosterior, Grid
+from passband.stats.irt.responses import ItemEvidence
 from properties import one_in
 
 seeds = st.integers(0, 2**32 - 1)
 
 
-def answered(items: Items, theta: float, seed: int) -> list[Evidence]:
+def answered(items: Items, theta: float, seed: int) -> list[ItemEvidence]:
     got = scores(items, theta, np.random.default_rng(seed))
-    return [Evidence(item, score) for item, score in enumerate(got.tolist())]
+    return [ItemEvidence(item, score) for item, score in enumerate(got.tolist())]
 
 
-def by_quadrature(items: Items, evidence: list[Evidence], sd: float) -> tuple[float, float]:
+def by_quadrature(items: Items, evidence: list[ItemEvidence], sd: float) -> tuple[float, float]:
     """Return mean and spread on 40,001 nodes."""
     nodes = np.linspace(-12 * sd - 3, 12 * sd + 3, 40_001)
     log = -0.5 * (nodes / sd) ** 2
@@ -46,7 +46,7 @@ def test_moments_agree_with_quadrature(model: str, trials: int, sd: float) -> No
         seen *= min(trials, 40)
     else:
         seen = [one._replace(trials=trials) for one in seen]
-    posterior = Posterior(Grid.of(items, prior_sd=sd))
+    posterior = AbilityPosterior(Grid.of(items, prior_sd=sd))
     for one in seen:
         posterior.add(one)
     mean, spread = by_quadrature(items, seen, sd)
@@ -60,8 +60,8 @@ def test_one_answer_by_mpmath() -> None:
             lambda t: t**power * mpmath.npdf(t) / (1 + mpmath.exp(-2 * (t - 0.5))), [-12, 0, 12]
         )
 
-    posterior = Posterior(Grid.of(Items("2pl", a=[2.0], b=[0.5])))
-    posterior.add(Evidence(0, 1.0))
+    posterior = AbilityPosterior(Grid.of(Items("2pl", a=[2.0], b=[0.5])))
+    posterior.add(ItemEvidence(0, 1.0))
     mean = integral(1) / integral(0)
     assert posterior.theta == pytest.approx(float(mean), abs=1e-7)
     spread = mpmath.sqrt(integral(2) / integral(0) - mean**2)
@@ -76,7 +76,7 @@ def test_order_does_not_matter(
     mixed = list(seen)
     chance.shuffle(mixed)  # type: ignore[attr-defined]
     grid = Grid.of(items, rho=rho)
-    one, other = Posterior(grid), Posterior(grid)
+    one, other = AbilityPosterior(grid), AbilityPosterior(grid)
     one.extend(seen)
     for evidence in mixed:
         other.add(evidence)
@@ -88,9 +88,9 @@ def test_order_does_not_matter(
 def test_k_of_n_is_k_right_and_the_rest_wrong(model: str, n: int, data: st.DataObject) -> None:
     k = data.draw(st.integers(0, n))
     grid = Grid.of(bank(model, 3))
-    counted, single = Posterior(grid), Posterior(grid)
-    counted.add(Evidence(1, k / n, n))
-    single.extend([Evidence(1, 1.0)] * k + [Evidence(1, 0.0)] * (n - k))
+    counted, single = AbilityPosterior(grid), AbilityPosterior(grid)
+    counted.add(ItemEvidence(1, k / n, n))
+    single.extend([ItemEvidence(1, 1.0)] * k + [ItemEvidence(1, 0.0)] * (n - k))
     assert counted.theta == pytest.approx(single.theta, abs=1e-9)
     assert counted.se == pytest.approx(single.se, rel=1e-9)
 
@@ -99,13 +99,13 @@ def test_correlated_trials_tell_less() -> None:
     items = bank("2pl", 3)
     spread = []
     for rho in (0.0, 0.3, 1.0):
-        posterior = Posterior(Grid.of(items, rho=rho))
-        posterior.add(Evidence(0, 0.5, 10))
+        posterior = AbilityPosterior(Grid.of(items, rho=rho))
+        posterior.add(ItemEvidence(0, 0.5, 10))
         spread.append(posterior.se)
     assert spread == sorted(spread)
     assert spread[0] < spread[1] < spread[2]
-    single = Posterior(Grid.of(items))
-    single.add(Evidence(0, 0.5))  # at rho 1, ten trials are worth one
+    single = AbilityPosterior(Grid.of(items))
+    single.add(ItemEvidence(0, 0.5))  # at rho 1, ten trials are worth one
     assert spread[2] == pytest.approx(single.se)
 
 
@@ -117,15 +117,15 @@ def test_a_better_score_raises_theta(model: str, seed: int, data: st.DataObject)
     score = seen[which].score
     if score == 1.0:
         return
-    better = [*seen[:which], Evidence(which, (1.0 + score) / 2.0), *seen[which + 1 :]]
-    before, after = Posterior(Grid.of(items)), Posterior(Grid.of(items))
+    better = [*seen[:which], ItemEvidence(which, (1.0 + score) / 2.0), *seen[which + 1 :]]
+    before, after = AbilityPosterior(Grid.of(items)), AbilityPosterior(Grid.of(items))
     before.extend(seen)
     after.extend(better)
     assert after.theta > before.theta
 
 
 def test_quantiles_of_the_prior_are_normal() -> None:
-    posterior = Posterior(Grid.of(bank("2pl", 1), prior_mean=2.0, prior_sd=3.0))
+    posterior = AbilityPosterior(Grid.of(bank("2pl", 1), prior_mean=2.0, prior_sd=3.0))
     low, high = posterior.interval(0.95)
     assert low == pytest.approx(2 - 3 * 1.959964, abs=2e-4)
     assert high == pytest.approx(2 + 3 * 1.959964, abs=2e-4)
@@ -134,7 +134,7 @@ def test_quantiles_of_the_prior_are_normal() -> None:
 @one_in(4)
 @given(banks, thetas, seeds, st.integers(1, 400))
 def test_quantiles_cut_off_what_they_say(items: Items, theta: float, seed: int, times: int) -> None:
-    posterior = Posterior(Grid.of(items))
+    posterior = AbilityPosterior(Grid.of(items))
     seen = answered(items, theta, seed)
     if items.steps is None:
         seen = [one._replace(trials=times) for one in seen]
@@ -150,18 +150,18 @@ def test_quantiles_cut_off_what_they_say(items: Items, theta: float, seed: int, 
 
 
 def test_evidence_beyond_the_prior_moves_the_nodes() -> None:
-    posterior = Posterior(Grid.of(Items("2pl", a=[1.0], b=[12.0]), prior_sd=1.0))
-    posterior.add(Evidence(0, 0.5, 1_000_000))
+    posterior = AbilityPosterior(Grid.of(Items("2pl", a=[1.0], b=[12.0]), prior_sd=1.0))
+    posterior.add(ItemEvidence(0, 0.5, 1_000_000))
     assert posterior.theta == pytest.approx(12.0, abs=0.01)
     assert posterior.se == pytest.approx(0.002, rel=0.01)  # 1 / √(1e6 / 4)
 
 
 def test_copies_learn_apart() -> None:
-    posterior = Posterior(Grid.of(bank("2pl", 3)))
-    posterior.add(Evidence(0, 1.0))
+    posterior = AbilityPosterior(Grid.of(bank("2pl", 3)))
+    posterior.add(ItemEvidence(0, 1.0))
     before = posterior.theta
     other = posterior.copy()
-    other.add(Evidence(1, 1.0))
+    other.add(ItemEvidence(1, 1.0))
     assert (posterior.theta, len(posterior.evidence)) == (before, 1)
     assert other.theta > before
 
@@ -185,8 +185,8 @@ def test_best_items_are_those_with_most_information(model: str) -> None:
 @pytest.mark.parametrize("slope", [20.0, 100.0, 1000.0])
 def test_an_interval_holds_beside_a_cliff(slope: float) -> None:
     items = Items("2pl", a=[1.0, slope], b=[0.0, 0.3])
-    posterior = Posterior(Grid.of(items))
-    posterior.extend([Evidence(0, 1.0), Evidence(1, 1.0)])
+    posterior = AbilityPosterior(Grid.of(items))
+    posterior.extend([ItemEvidence(0, 1.0), ItemEvidence(1, 1.0)])
     nodes = np.linspace(-8, 8, 400_001)
     log = -0.5 * nodes**2 + log_likelihood(items, nodes, np.array([1.0, 1.0])).sum(axis=0)
     below = np.cumsum(np.exp(log - log.max()))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
 from passband.stats.judged import Design, Drawn, Judged, draw_labels
-from passband.stats.judged.design import labels_in_rounds, probability_of_labels
-from passband.stats.judged.draw import Keys, drawn_rows
+from passband.stats.judged.draw import TrialKeys, drawn_rows
+from passband.stats.judged.judged import labels_in_rounds, probability_of_labels
 from properties import one_in
 
 DESIGNS = [name for name in get_args(Design) if name not in ("unknown", "chosen")]
@@ -57,7 +57,7 @@ def test_probabilities_are_those_of_drawing(design: Design) -> None:
     rng = np.random.default_rng(3)
     drawn, chance = np.zeros(len(TRIAL)), np.full(len(TRIAL), np.nan)
     for _ in range(sets):
-        keys = Keys(rng.random(judged.n_problems), rng.random(judged.n_trials))
+        keys = TrialKeys(rng.random(judged.n_problems), rng.random(judged.n_trials))
         rows, probability = drawn_rows(judged, count, design, keys)
         drawn[rows] += 1.0
         chance[rows] = probability

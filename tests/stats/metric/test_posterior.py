@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 import exact
 from passband.stats.data.counts import Histogram
 from passband.stats.metric import credits, posterior
-from passband.stats.metric.categories import (
+from passband.stats.metric.pmf import beta_binomial_pmf
+from passband.stats.metric.posterior import (
     CategoryCounts,
     max_at_k,
     max_moments,
     mean_moments,
     observed_mean_moments,
+    posterior_moments,
 )
-from passband.stats.metric.pmf import beta_binomial_pmf
-from passband.stats.metric.posterior import posterior_moments
 
 TOLERANCE = 1e-9
 PRIORS = [(1.0, 1.0), (0.5, 0.5), (0.3, 0.5), (50.0, 2.0)]

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from passband.errors import InvalidInput
 from passband.stats.sequential.bernstein import (
     BernsteinSequence,
+    Rounds,
     bernstein_difference,
     bernstein_interval,
     best_bet,
     psi,
 )
-from passband.stats.sequential.rounds import Rounds
 
 SHARES = [0.0, 0.01, 0.2, 0.5, 0.7, 0.99, 1.0]
 

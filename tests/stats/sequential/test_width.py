@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from passband import Outcomes, estimate
 from passband.errors import InvalidInput
-from passband.stats.sequential.bernstein import bernstein_interval
-from passband.stats.sequential.rounds import Rounds
+from passband.stats.sequential.bernstein import Rounds, bernstein_interval
 from passband.stats.sequential.width import (
     WidthRule,
     floor_of,

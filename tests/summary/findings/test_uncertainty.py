@@ -4,7 +4,7 @@ import pytest
 
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.variance import split_variance
-from passband.stats.interval.estimate import estimate
+from passband.stats.interval.estimation import estimate
 from passband.summary.findings.uncertainty import uncertainty_of
 from passband.summary.summary import Request
 

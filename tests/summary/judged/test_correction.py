@@ -13,7 +13,14 @@ from passband.errors import InvalidInput, UnknownName
 from passband.readers.judge_scores import Labels, judge_of
 from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import LabelRequest, enter_labels
-from passband.stats.judged import Agreement, Judged, JudgedSplit, Prices, corrected, draw_labels
+from passband.stats.judged import (
+    JudgeAgreement,
+    Judged,
+    JudgedSplit,
+    Prices,
+    corrected,
+    draw_labels,
+)
 from passband.summary.judged.correction import one_sided, shared_name
 from passband.summary.judged.prices import parse_prices, read_prices
 from passband.summary.judged.result import JudgeResult
@@ -340,7 +347,7 @@ def test_the_models_have_every_field() -> None:
 
     for model, cls in (
         (wire.JudgeModel, JudgeResult),
-        (wire._Agreement, Agreement),
+        (wire._Agreement, JudgeAgreement),
         (wire._Split, JudgedSplit),
         (wire.PricesModel, Prices),
     ):

@@ -14,7 +14,7 @@ from passband.adaptive.server.refusal import invalid
 from passband.errors import InvalidInput, nearest
 from passband.score.patterns import NeedsWorker, quickly
 from passband.score.scorer import Score
-from passband.stats.irt.evidence import Evidence, check_evidence
+from passband.stats.irt.responses import ItemEvidence, check_evidence
 
 __all__ = ["MOST_TEXT", "Graded", "given_answer", "grade"]
 
@@ -54,7 +54,9 @@ async def grade(split: Split, item: BankItem, answer: str) -> Graded:
     if score.value is None:
         return Graded(None, f"{score.status}: {score.detail}"[:500])
     try:
-        check_evidence(split.bank.parameters, Evidence(split.bank.position[item.key], score.value))
+        check_evidence(
+            split.bank.parameters, ItemEvidence(split.bank.position[item.key], score.value)
+        )
     except InvalidInput as error:  # it would be refused by every test that is rebuilt from it
         return Graded(None, f"error: {error}"[:500])
     return Graded(score.value)

@@ -15,9 +15,9 @@ from passband.adaptive.server.catalogue import Split
 from passband.adaptive.server.refusal import conflict
 from passband.adaptive.server.state import AnswerRow, RunRow
 from passband.adaptive.test import AdaptiveTest
-from passband.stats.irt.evidence import Evidence
-from passband.stats.irt.information import kl_information
-from passband.stats.irt.posterior import Posterior
+from passband.stats.irt.curves import kl_information
+from passband.stats.irt.posterior import AbilityPosterior
+from passband.stats.irt.responses import ItemEvidence
 
 __all__ = ["LiveRun"]
 
@@ -110,7 +110,7 @@ class _Fixed:
     def __init__(self, split: Split, answers: Sequence[AnswerRow]) -> None:
         self._places = iter([split.bank.position[answer.item] for answer in answers])
         self._position = split.bank.position
-        self._posterior = Posterior(split.grid)
+        self._posterior = AbilityPosterior(split.grid)
 
     @property
     def theta(self) -> float:
@@ -121,5 +121,5 @@ class _Fixed:
 
     def answer(self, answer: AnswerRow) -> tuple[float, float]:
         if answer.score is not None:
-            self._posterior.add(Evidence(self._position[answer.item], answer.score))
+            self._posterior.add(ItemEvidence(self._position[answer.item], answer.score))
         return self._posterior.theta, self._posterior.se

@@ -18,8 +18,7 @@ from passband.readers.dataset.counting import Counter, Tallies
 from passband.readers.dataset.plan import Plan
 from passband.readers.dataset.schema import Schema
 from passband.readers.groups import Remark
-from passband.stats.data.columns import SPLIT_BY
-from passband.stats.data.pooling import condition_candidates, condition_of, most_values
+from passband.stats.data.columns import SPLIT_BY, condition_candidates, condition_of, most_values
 
 __all__ = ["condition_remarks"]
 

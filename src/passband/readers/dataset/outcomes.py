@@ -25,7 +25,7 @@ __all__ = ["groups_of_tallies", "split_of"]
 def split_of(tallies: Tallies, plan: Plan, chosen: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns to split by: those chosen, and known ones that vary within their groups.
 
-    As `passband.stats.data.pooling.split_columns` does for a table.
+    As `passband.stats.data.columns.split_columns` does for a table.
     """
     named = tuple(dict.fromkeys(chosen))
     own = {labels[: len(named)] for labels in tallies.groups}

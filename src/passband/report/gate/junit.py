@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 from passband.report.gate.words import headline, line_notes, line_texts, on_target, roundings
 from passband.report.render import printable
-from passband.stats.decision.gate.failed import Failed
+from passband.stats.decision.gate import Failed
 from passband.stats.interval.rounding import Rounding
 from passband.summary.gate.result import GateLine, GateResult
 

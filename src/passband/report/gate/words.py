@@ -9,7 +9,7 @@ from passband.report.gate.looks import settled_lines
 from passband.report.noted import Noted, note_lines
 from passband.report.style import PLAIN, Figure, Style
 from passband.report.words import counted
-from passband.stats.decision.gate.failed import Failed
+from passband.stats.decision.gate import Failed
 from passband.stats.interval.rounding import Rounding
 from passband.summary.gate.result import OTHER, GateLine, GateResult
 

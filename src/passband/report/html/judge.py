@@ -8,7 +8,7 @@ from passband.report.html.elements import caption, figure, pair_rows, section, s
 from passband.report.html.run_text import RunText
 from passband.report.judged import agreement_rows, label_text, purchase_text, share_rows
 from passband.report.words import counted
-from passband.stats.judged import Agreement, JudgedSplit
+from passband.stats.judged import JudgeAgreement, JudgedSplit
 from passband.summary.judged.result import JudgeResult
 
 __all__ = ["confusion_section", "judge_section", "judged_by", "judged_split", "judged_split_bar"]
@@ -37,7 +37,7 @@ def _unlabelled(judge: JudgeResult) -> str:
     return f"Nobody has labelled what {judge.title} says: its pass rate is not the task's."
 
 
-def _finding(found: Agreement) -> str:
+def _finding(found: JudgeAgreement) -> str:
     passes, misses = found.specificity.value, found.sensitivity.value
     parts = [] if passes is None else [f"passes {100 * (1 - passes):.0f} % of failures"]
     parts += [] if misses is None else [f"misses {100 * (1 - misses):.0f} % of passes"]

@@ -8,7 +8,7 @@ from functools import cached_property
 from passband.errors import InvalidInput
 from passband.report.style import PLAIN
 from passband.report.table_line import TableLine, table_lines
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.stats.interval.rounding import Rounding
 from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import families

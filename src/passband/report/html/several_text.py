@@ -14,10 +14,10 @@ from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.rank_bars import Rank, RankBars
 from passband.report.html.elements import sentence
 from passband.stats.data.scale import titled
-from passband.stats.decision.compare import Comparison
+from passband.stats.decision.comparison import Comparison
 from passband.stats.decision.more_data import MoreData
 from passband.stats.decision.ranking import Ranking
-from passband.stats.decision.ranking.ranking import Pair
+from passband.stats.decision.ranking.ranking import ModelPair
 from passband.stats.interval.rounding import Rounding, common_rounding
 from passband.summary.findings.several import ComparedFindings, ComparedMetric, ComparedTask
 
@@ -34,8 +34,8 @@ class Difference:
     metric: ComparedMetric
     a: str
     b: str
-    outer: Comparison | Pair
-    inner: Comparison | Pair | None
+    outer: Comparison | ModelPair
+    inner: Comparison | ModelPair | None
 
     @property
     def numbers(self) -> tuple[float, float | None, float | None]:
@@ -351,7 +351,7 @@ def _differences(task: ComparedTask) -> Iterator[Difference]:
             yield Difference(task, task.first, pair.a, pair.b, pair, again)
 
 
-def _pairs(ranking: Ranking) -> list[Pair]:
+def _pairs(ranking: Ranking) -> list[ModelPair]:
     """Return the pairs with the better model as b: all, or those with the best."""
     order = [one.model for one in ranking.standings]
     names = [(a, b) for at, b in enumerate(order) for a in order[at + 1 :]]
@@ -360,7 +360,7 @@ def _pairs(ranking: Ranking) -> list[Pair]:
     return [ranking.pair(a, b) for a, b in names]
 
 
-def _ends(one: Comparison | Pair) -> Ends | None:
+def _ends(one: Comparison | ModelPair) -> Ends | None:
     return None if one.low is None and one.high is None else (one.low, one.high)
 
 

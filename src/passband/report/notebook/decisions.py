@@ -13,7 +13,7 @@ from passband.report.charts.theme import NOTEBOOK
 from passband.report.notebook.estimates import hue_of, intervals, note_texts
 from passband.report.notebook.table import html_table
 from passband.report.words import counted
-from passband.stats.decision.compare import Comparison
+from passband.stats.decision.comparison import Comparison
 from passband.stats.decision.ranking import Abilities, Ranking
 from passband.stats.decision.variance import VarianceSplit
 from passband.stats.interval.rounding import common_rounding

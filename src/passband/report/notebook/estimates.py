@@ -13,11 +13,11 @@ from passband.report.charts.tries_curve import Edges, TriesCurve, TriesLine
 from passband.report.noted import Noted, note_lines, shown, warnings
 from passband.report.words import counted
 from passband.stats.checks import Over
-from passband.stats.interval.band import Band
-from passband.stats.interval.estimate import Estimate
-from passband.stats.interval.extrapolate import Extrapolation
-from passband.stats.interval.strata.combine import Stratified
-from passband.stats.metric.measure import Curve
+from passband.stats.interval.bands import Band
+from passband.stats.interval.estimation import Estimate
+from passband.stats.interval.extrapolation import Extrapolation
+from passband.stats.interval.strata.combination import Stratified
+from passband.stats.metric.measurement import Curve
 
 __all__ = [
     "band_html",

@@ -18,14 +18,14 @@ from passband.report.notebook.estimates import (
     stratified_html,
 )
 from passband.report.notebook.summaries import summary_html
-from passband.stats.decision.compare import Comparison
+from passband.stats.decision.comparison import Comparison
 from passband.stats.decision.ranking import Abilities, Ranking
 from passband.stats.decision.variance import VarianceSplit
-from passband.stats.interval.band import Band
-from passband.stats.interval.estimate import Estimate
-from passband.stats.interval.extrapolate import Extrapolation
-from passband.stats.interval.strata.combine import Stratified
-from passband.stats.metric.measure import Curve
+from passband.stats.interval.bands import Band
+from passband.stats.interval.estimation import Estimate
+from passband.stats.interval.extrapolation import Extrapolation
+from passband.stats.interval.strata.combination import Stratified
+from passband.stats.metric.measurement import Curve
 from passband.summary.summary import Summary
 
 __all__ = ["html_of"]

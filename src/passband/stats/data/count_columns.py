@@ -14,8 +14,7 @@ import numpy as np
 
 from passband.column_names import matching, normalized
 from passband.errors import InvalidInput
-from passband.stats.data.cells import is_absent, number, number_labels
-from passband.stats.data.coded import CodedColumn
+from passband.stats.data.cells import CodedColumn, is_absent, number, number_labels
 from passband.stats.data.columns import ROLES, SPLIT_BY
 from passband.types import Floats, Ints
 
@@ -42,7 +41,7 @@ _VERDICTS = ("correct", "passed", "pass", "success", "resolved", "solved")
 
 
 class CountColumns(NamedTuple):
-    """The column of successes, and that of trials or of failures."""
+    """Name the column of successes, and the one of trials or failures."""
 
     successes: str
     others: str
@@ -50,13 +49,13 @@ class CountColumns(NamedTuple):
 
 
 def may_count(names: Iterable[str], score: str) -> bool:
-    """Return whether a table with these columns may hold counts in that of scores."""
+    """Return whether the score column of such a table may hold counts."""
     listed = list(names)
     return _is_verdict(score) and bool(matching(listed, (*_TRIALS, *_FAILURES)))
 
 
 def count_columns(columns: Columns, score: str | None, problem: str | None) -> CountColumns | None:
-    """Return the columns of counts of a table whose column of scores was not chosen."""
+    """Return a table's count columns if the user chose no score column."""
     if score is not None and not _is_verdict(score):
         return None
     for successes in [score] if score else matching(columns, _SUCCESSES):
@@ -117,7 +116,7 @@ def _whole(column: Sequence[Any]) -> Floats | None:
 
 
 def _are_counts(columns: Columns, score: str, trials: str, problem: str | None) -> bool:
-    """Return whether a column of verdicts counts those of so many trials."""
+    """Return whether a verdict column counts the successes of the given trials."""
     c, n = _whole(columns[score]), _whole(columns[trials])
     if c is None or n is None:
         return False
@@ -152,7 +151,7 @@ def _groups(columns: Columns, problem: str | None) -> Ints:
 
 
 def _numbers_rows(numbers: Floats, group_of: Ints) -> bool:
-    """Return whether a column numbers all rows, or those of each problem, from 0 or 1 on."""
+    """Return whether a column numbers rows from 0 or 1, overall or per problem."""
     if len(numbers) > 1 and np.array_equal(numbers - numbers[0], np.arange(len(numbers))):
         return bool(numbers[0] <= 1)
     rows = np.bincount(group_of)

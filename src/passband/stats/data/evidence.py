@@ -1,4 +1,4 @@
-"""Evidence: what was found out about a data set, which bears on every number that is made of it."""
+"""Hold the findings about a data set that bear on every number made of it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Finding:
     numbers: Mapping[str, float | int | str] = field(default_factory=dict, hash=False)
 
     def severity_for(self, over: Over, k: int) -> Severity:
-        """Return how much it weighs against a metric with k draws for a target."""
+        """Return the severity for a metric with k draws and a target."""
         least = self.targets.get(over)
         return "remark" if least is None or k < least else self.severity
 
@@ -72,7 +72,7 @@ class Evidence:
         return None
 
     def notes(self, over: Over, k: int) -> tuple[Note, ...]:
-        """Return a note for each finding; what is accepted is a remark that says so.
+        """Return a note per finding; an accepted finding becomes a remark.
 
         Of findings with one sentence, the most severe is noted.
         """
@@ -102,7 +102,7 @@ mean 'identical-answers'?
         return replace(self, accepted=tuple(dict.fromkeys((*self.accepted, *codes))))
 
     def warned(self, over: Over = "problems") -> tuple[Finding, ...]:
-        """Return what is to be said even where notes are not: the values may be wrong."""
+        """Return the warnings shown even without notes: the values may be wrong."""
         return tuple(
             finding
             for finding in self.findings
@@ -111,7 +111,7 @@ mean 'identical-answers'?
         )
 
     def of_first(self) -> Evidence:
-        """Return what is still true of the first trials of each problem.
+        """Return the findings that also hold for the first trials of each problem.
 
         Findings whose remedy they are do not speak of them.
         """
@@ -119,7 +119,7 @@ mean 'identical-answers'?
         return replace(self, findings=kept)
 
     def require_first(self) -> None:
-        """Raise `InvalidInput` if the order of trials is known not to be that of asking."""
+        """Raise `InvalidInput` if trials are known not to be in the order of asking."""
         for finding in self.findings:
             if finding.code == "order-unknown":
                 raise InvalidInput(f"{finding.text}.")

@@ -1,4 +1,4 @@
-"""Rows of a table that record a failure: a score beside it, mostly 0, measures nothing.
+"""Find the rows that record a failure; a score beside it, mostly 0, measures nothing.
 
 A column `error` says so in its text, a column `status` in a word. Both may also hold verdicts (why
 an answer is wrong), which are no failures; where that cannot be known, the table is refused.

@@ -93,7 +93,7 @@ class GradedScores(ArrayValue):
 
     @cached_property
     def coin_share(self) -> float:
-        """The variance of all scores as a share of that of a coin with their mean.
+        """Variance of all scores relative to a coin with the same mean.
 
         For scores within [0, 1] it is 1 if none lies between 0 and 1, and else less.
         """

@@ -1,4 +1,4 @@
-"""A table understood: the role of each column, the groups of rows, and the outcomes of each.
+"""Lay out a table: the role of each column, the groups of rows, the outcomes of each.
 
 Everything about columns is decided here, once: `lay_out` finds roles, columns to split by and
 columns that are pooled by accident, and `Layout.groups` reads each column a single time.
@@ -17,7 +17,7 @@ import numpy as np
 
 from passband.column_names import matching
 from passband.errors import InvalidInput
-from passband.stats.data.answer_column import guess_answer, number_texts
+from passband.stats.data.answers import guess_answer, number_texts
 from passband.stats.data.cells import (
     ABSENT,
     distinct_labels,
@@ -29,22 +29,24 @@ from passband.stats.data.cells import (
     parse_scores,
     shortened,
 )
-from passband.stats.data.columns import SPLIT_BY, Roles, find_roles, require_column, score_columns
+from passband.stats.data.columns import (
+    SPLIT_BY,
+    Roles,
+    TableCondition,
+    find_conditions,
+    find_roles,
+    group_numbers,
+    ranked,
+    require_column,
+    score_columns,
+    split_columns,
+)
 from passband.stats.data.count_columns import unused_counts
 from passband.stats.data.failed_rows import failed_rows
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import MISSING, Outcomes
-from passband.stats.data.pooling import (
-    Condition,
-    find_conditions,
-    group_numbers,
-    ranked,
-    split_columns,
-)
-from passband.stats.data.row_order import RowOrder, row_order
 from passband.stats.data.scale import UNSTATED, Scale
-from passband.stats.data.sequence import Sequence as AskedScores
-from passband.stats.data.sequence import compact
+from passband.stats.data.sequence import AskedScores, RowOrder, compact, row_order
 from passband.stats.data.unfold import COUNTS
 from passband.stats.data.values import frozen
 from passband.stats.data.votes import Votes
@@ -97,8 +99,8 @@ class Layout:
         return [self._group(rows) for rows in np.split(order, ends)]
 
     @cached_property
-    def conditions(self) -> tuple[Condition, ...]:
-        """The columns whose values are pooled as trials though they look like conditions."""
+    def conditions(self) -> tuple[TableCondition, ...]:
+        """Columns pooled as trials although they look like conditions."""
         skip = {*self.by, *vars(self.roles).values(), *matching(self.columns, SPLIT_BY)}
         unit_of, units = self._problem_of, len(self._problems)
         if self.by:
@@ -176,7 +178,7 @@ class Layout:
 
     @cached_property
     def _failed(self) -> Mapping[int, str]:
-        """The status of each row that failed, whose score measures nothing."""
+        """Status of each failed row, whose score measures nothing."""
         if not self.unfolded:
             return failed_rows(self.columns, self.roles, self._read_scores)
         return {}
@@ -284,8 +286,8 @@ class Layout:
         scored = ~np.isnan(scores)
         trials = np.bincount(problem_of[scored], minlength=len(names))
         unscored = self._unscored(rows[~scored], problem_of[~scored], len(names))
-        asked = self._asked(rows[scored], problem_of[scored], trials)
-        successes, graded = _collected(asked)
+        sequence = self._asked(rows[scored], problem_of[scored], trials)
+        successes, graded = _collected(sequence)
         clusters = self._clusters(rows, problem_of, names)
         votes = None
         if self._answer_of is not None:
@@ -293,7 +295,7 @@ class Layout:
             votes = Votes.of_trials(problem_of[scored], answers, scores[scored], len(names))
         return Outcomes(
             names, trials, successes, graded, clusters, unscored, votes, self.scale,
-            asked=None if self.order.unknown else asked,
+            asked=None if self.order.unknown else sequence,
         )  # fmt: skip
 
     def _asked(self, rows: Ints, problem_of: Ints, trials: Ints) -> AskedScores:
@@ -338,7 +340,7 @@ class Layout:
         )
 
     def _advice(self, pairs: Ints, rows: Ints) -> str:
-        """Return which column tells repeated trials apart."""
+        """Name the column that distinguishes repeated trials."""
         skip = {*self.by, *vars(self.roles).values()}
         for name, column in self.columns.items():
             if name not in skip and distinct_labels(column, 50) is not None:
@@ -412,8 +414,8 @@ def _are_distinct(numbers: Ints, count: int) -> bool:
     return len(np.unique(numbers)) == len(numbers)
 
 
-def _collected(asked: AskedScores) -> tuple[Ints | None, GradedScores | None]:
+def _collected(scores: AskedScores) -> tuple[Ints | None, GradedScores | None]:
     """Return success counts where every score is 0 or 1, and all scores where not."""
-    if asked.values.dtype == np.uint8:
-        return asked.sums(), None
-    return None, GradedScores(np.asarray(asked.values, np.float64), asked.offsets)
+    if scores.values.dtype == np.uint8:
+        return scores.sums(), None
+    return None, GradedScores(np.asarray(scores.values, np.float64), scores.offsets)

@@ -16,11 +16,15 @@ from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.stats.data.counts import Histogram, binary_row_sums, byte_row_sums
 from passband.stats.data.evidence import NOTHING, Evidence, Finding
 from passband.stats.data.graded import GradedScores
-from passband.stats.data.labels import as_labels, check_labels, problem_labels
-from passband.stats.data.matrix import masked_sums, score_matrix
+from passband.stats.data.inputs import (
+    as_labels,
+    check_labels,
+    masked_sums,
+    problem_labels,
+    score_matrix,
+)
 from passband.stats.data.scale import UNIT, UNSTATED, Scale
-from passband.stats.data.sequence import Sequence as AskedScores
-from passband.stats.data.sequence import compact
+from passband.stats.data.sequence import AskedScores, compact
 from passband.stats.data.spending import Spending, Spent, SpentColumn, spent_outcomes
 from passband.stats.data.values import ArrayValue, FrozenDict, frozen, owned
 from passband.stats.data.votes import Same, Votes
@@ -121,7 +125,7 @@ class Outcomes(ArrayValue):
         clusters: Sequence[object] | None = None,
         scale: Scale | None = None,
     ) -> Outcomes:
-        """Take a matrix whose rows are problems and whose columns are trials.
+        """Make outcomes from a matrix of problems (rows) by trials (columns).
 
         NaN, None and masked entries are missing trials. Rows of a list may differ in length.
         Columns are taken to be in the order of asking, unless the scores of rows are sorted.
@@ -160,7 +164,7 @@ class Outcomes(ArrayValue):
         unscored: Mapping[str, ArrayLike] | None = None,
         scale: Scale | None = None,
     ) -> Outcomes:
-        """Take, for each problem, c successes in n trials; a single n is that of every problem.
+        """Make outcomes from c successes in n trials per problem; one n serves all problems.
 
         >>> Outcomes.from_counts([3, 0, 8], 8)
         Outcomes(3 problems, 8 trials each, 24 scored)
@@ -266,7 +270,7 @@ class Outcomes(ArrayValue):
 
     @property
     def is_binary(self) -> bool:
-        """Whether every score is 0 or 1, so that counts say everything."""
+        """Whether every score is 0 or 1, so that counts suffice."""
         return self.successes is not None
 
     @property
@@ -353,7 +357,7 @@ class Outcomes(ArrayValue):
         return self.graded
 
     def required_votes(self) -> Votes:
-        """Return the votes; refuse outcomes whose answers are not known."""
+        """Return the votes; refuse outcomes without answers."""
         if self.votes is None:
             raise InvalidInput(_NO_ANSWERS)
         if self.votes.is_silent and (self.votes.scores > 0.0).any():
@@ -375,7 +379,7 @@ class Outcomes(ArrayValue):
         return np.array(self.clusters)
 
     def n_units(self, k: int) -> int:
-        """Return how many clusters, or problems if there are none, have problems with k trials."""
+        """Count the clusters (or problems, without clusters) that have k trials."""
         enough = self.trials >= max(k, 1)
         if not self.is_clustered:
             return int(enough.sum())
@@ -444,19 +448,19 @@ class Outcomes(ArrayValue):
                 "or rows in a table."
             )
         self.asked.require_first(n)
-        asked = self.asked.first(n, self.problems)
-        trials, successes, graded = frozen(asked.counts()), None, None
+        sequence = self.asked.first(n, self.problems)
+        trials, successes, graded = frozen(sequence.counts()), None, None
         if self.successes is None:
-            graded = GradedScores(np.asarray(asked.values, dtype=np.float64), asked.offsets)
+            graded = GradedScores(np.asarray(sequence.values, dtype=np.float64), sequence.offsets)
         else:
-            successes = frozen(asked.sums())
+            successes = frozen(sequence.sums())
         return replace(
             self, trials=trials, successes=successes, graded=graded, unscored={}, votes=None,
-            asked=asked, found=self.found.of_first(),
+            asked=sequence, found=self.found.of_first(),
         )  # fmt: skip
 
     def take(self, positions: Ints) -> Outcomes:
-        """Return the problems at these positions: their scores, and nothing else that is known.
+        """Return the scores of the problems at these positions, without evidence or order.
 
         >>> Outcomes.from_counts([3, 0, 8], 8).take(np.array([2, 0])).successes.tolist()
         [8, 3]
@@ -477,7 +481,7 @@ class Outcomes(ArrayValue):
         )
 
     def spent(self, column: SpentColumn) -> Outcomes:
-        """Return what the trials took as scores of which lower ones are better."""
+        """Return the trials' cost, tokens or seconds as scores; lower is better."""
         key = "spent", column
         if key not in self.memo:
             self.memo[key] = spent_outcomes(self, column)

@@ -40,12 +40,12 @@ class Scale:
 
     @property
     def best(self) -> float | None:
-        """The best score there can be, where that is known."""
+        """Best possible score, if known."""
         return self.low if self.lower_is_better else self.high
 
     @property
     def worst(self) -> float | None:
-        """The worst score there can be, where that is known."""
+        """Worst possible score, if known."""
         return self.high if self.lower_is_better else self.low
 
     @property
@@ -69,7 +69,7 @@ class Scale:
         return float(not self.lower_is_better) if self.best is None else self.best
 
     def is_right(self, value: float) -> bool:
-        """Return whether a score is that of a right answer."""
+        """Return whether a score means a right answer."""
         return value <= self.right if self.lower_is_better else value >= self.right
 
     def holds(self, value: float) -> bool:
@@ -90,7 +90,7 @@ class Scale:
         return cast(T, self.low + self.high - value)
 
     def share_of(self, value: T) -> T:
-        """Return how far values are from the low end to the high one, both of which are known.
+        """Scale values from [low, high] to [0, 1]; both ends must be known.
 
         >>> Scale(-1.0, 1.0).share_of(0.5), Scale(-1.0, 1.0).at_share(0.75)
         (0.75, 0.5)
@@ -114,7 +114,7 @@ class Scale:
         return Scale(low, high, is_mirrored=True)
 
     def joined(self, other: Scale, name: str, other_name: str = CALLER) -> Scale:
-        """Return what either of two statements on the same scores says; refuse a contradiction.
+        """Combine two statements on the same scores; refuse a contradiction.
 
         >>> print(Scale(0.0).joined(Scale(lower_is_better=True), "a.csv: ter"))
         0 to inf, lower is better

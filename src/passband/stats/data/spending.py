@@ -1,4 +1,4 @@
-"""What trials took, beside their scores: cost, tokens and seconds, read when a metric asks."""
+"""Read cost, tokens and seconds of trials when a metric asks for them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SpentTrials = dict[str, list[float | None]]
 
 @dataclass(frozen=True)
 class Spent:
-    """Marks outcomes whose scores are a column of what trials took."""
+    """Mark outcomes whose scores are costs, tokens or seconds."""
 
     column: SpentColumn
 
@@ -53,14 +53,14 @@ class Spent:
 
 
 class Spending(Protocol):
-    """Reads what the trials of some outcomes took."""
+    """Read the cost, tokens and seconds of trials."""
 
     def of(self, column: SpentColumn) -> SpentTrials:
         """Return a column, by problem."""
 
 
 def spent_outcomes(outcomes: Outcomes, column: SpentColumn) -> Outcomes:
-    """Return what the trials of these problems took as graded scores, of which less is better.
+    """Return cost, tokens or seconds of trials as graded scores; lower is better.
 
     All trials count that state it, truncated and unscored ones among them.
     """

@@ -32,7 +32,7 @@ _MOST_UNFOLDED = 20_000_000
 
 
 class Unfolded(NamedTuple):
-    """Columns with one row per trial, and in words what they were made from."""
+    """Hold columns with one row per trial, and a description of their source."""
 
     columns: Columns
     made_from: str
@@ -208,7 +208,7 @@ def _plain(cell: Any) -> Any:
 
 
 def _parsed(text: str) -> Any:
-    """Read a list as CSV files hold it, in brackets; other text stays what it is."""
+    """Parse a bracketed list from a CSV cell; return other text unchanged."""
     stripped = text.strip()
     if not stripped:
         return None

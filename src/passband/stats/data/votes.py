@@ -36,7 +36,7 @@ class AnswerGroups:
 
 @dataclass(frozen=True, eq=False)
 class Votes(ArrayValue):
-    """How many trials of each problem gave which answer and got which score.
+    """Count each problem's trials by answer and score.
 
     Problem i has the entries ``offsets[i]:offsets[i+1]``, in order of answers and then of scores.
     """
@@ -84,7 +84,7 @@ class Votes(ArrayValue):
 
     @property
     def is_silent(self) -> bool:
-        """Whether there are trials, and none of them has an answer."""
+        """Whether there are trials but no answers."""
         return len(self.answers) > 0 and bool((self.answers == SILENT).all())
 
     @property
@@ -186,7 +186,7 @@ def votes_of_rows(
     scores: Sequence[Sequence[float]],
     same: Same | None = None,
 ) -> Votes:
-    """Count the answers of each problem, whose rows match its scores."""
+    """Count each problem's answers; rows match those of the scores."""
     for row, (texts, values) in enumerate(zip(answers, scores, strict=True)):
         if len(texts) != len(values):
             raise InvalidInput(

@@ -1,7 +1,7 @@
 """Decisions: comparisons of models, splits of variance, plans.
 
-`compare` matches two models problem by problem (`pairing`), takes their `difference` with an
-interval, and tests it (`sign_flips`). `ranking` does so for many models at once. `variance` splits
-an estimate's variance into problems and sampling; `plan` turns such variances into numbers of
-problems and trials.
+`comparison` matches two models problem by problem (`pairing`), takes their `difference` with an
+interval, and tests it (`sign_flips`). `ranking` does so for many models at once, `gate` rules on
+several comparisons. `variance` splits an estimate's variance into problems and sampling;
+`planning` turns such variances into numbers of problems and trials.
 """

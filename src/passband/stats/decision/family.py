@@ -1,4 +1,4 @@
-"""Verdicts on several comparisons at once: p-values adjusted for their number.
+"""Adjust the p-values and verdicts of several comparisons for their number.
 
 Of twenty comparisons of models that are alike, one comes out at 5 % as a rule. Holm's method makes
 the chance of any false finding at most the chosen one, however the comparisons depend on each
@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from passband.stats.decision.compare import Comparison
-from passband.stats.decision.ranking.adjusted import benjamini_hochberg, holm
+from passband.stats.decision.comparison import Comparison
 from passband.stats.decision.ranking.ranking import Ranking
+from passband.stats.decision.ranking.simultaneous import benjamini_hochberg, holm
 from passband.stats.decision.verdict import Decision, Verdict, in_margin
 
 __all__ = ["family_of", "family_of_rankings"]
@@ -50,37 +50,37 @@ def family_of(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _holm(p_values: Sequence[float | None]) -> Iterator[float]:
-    """Yield adjusted p-values; what was not tested has a p-value of 1."""
+    """Yield adjusted p-values; untested comparisons count as 1."""
     return iter(holm([1.0 if p is None else p for p in p_values]))
 
 
 def _ruled(
-    one: Comparison, p_adjusted: float, margins: tuple[float, float], family: int
+    comparison: Comparison, p_adjusted: float, margins: tuple[float, float], family: int
 ) -> Comparison:
-    decision = one.decision if family == 1 else _decided(one, p_adjusted, margins)
-    same = decision.verdict == one.decision.verdict
+    decision = comparison.decision if family == 1 else _decided(comparison, p_adjusted, margins)
+    same = decision.verdict == comparison.decision.verdict
     return replace(
-        one,
+        comparison,
         p_adjusted=p_adjusted,
         family=family,
         decision=decision,
-        influence=one.influence if same else None,
+        influence=comparison.influence if same else None,
     )
 
 
-def _decided(one: Comparison, p_adjusted: float, margins: tuple[float, float]) -> Decision:
+def _decided(comparison: Comparison, p_adjusted: float, margins: tuple[float, float]) -> Decision:
     """Return the decision at adjusted p-values; the interval alone must agree, as ever."""
-    confidence, alpha = one.confidence, 1.0 - one.level
+    confidence, alpha = comparison.confidence, 1.0 - comparison.level
     no_worse, no_better = (p < alpha / 2.0 for p in margins)
     verdict: Verdict = in_margin(no_worse, no_better)
     if confidence is not None and max(p_adjusted, 2.0 * min(confidence, 1.0 - confidence)) < alpha:
         verdict = "better" if confidence > 0.5 else "worse"
-    within = None if one.decision.within_margin is None else no_worse and no_better
-    return replace(one.decision, verdict=verdict, within_margin=within)
+    within = None if comparison.decision.within_margin is None else no_worse and no_better
+    return replace(comparison.decision, verdict=verdict, within_margin=within)
 
 
 def family_of_rankings(rankings: Sequence[Ranking]) -> list[Ranking]:
-    """Return rankings whose `p_holm` and `p_bh` allow for all pairs of all of them."""
+    """Return rankings with `p_holm` and `p_bh` adjusted over all their pairs."""
     p_values = [pair.p_value for one in rankings for pair in one.pairs if pair.p_value is not None]
     by_holm, by_bh = iter(holm(p_values)), iter(benjamini_hochberg(p_values))
     return [

@@ -1,4 +1,4 @@
-"""Which problems carry a difference, and whether the verdict hangs on a few of them."""
+"""Find the problems that carry a difference, and whether the verdict hangs on a few."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from passband.stats.checks import ROUNDING_DIGITS
 from passband.stats.decision.paired import Paired
 from passband.stats.decision.verdict import Verdict, verdict_of
-from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats, Ints
 
 __all__ = ["Influence", "Influential", "influence_of"]
@@ -69,7 +69,7 @@ def influence_of(
     level: float,
     margin: float | None,
 ) -> Influence | None:
-    """Return what leaving out problems does to a paired difference; None for a single problem.
+    """Return the effect of leaving out problems; None for a single problem.
 
     One problem is left out at a time, and then up to ten together, though no more than a fifth,
     from either end of the differences: those that favour b most, or a. All of it takes a fixed
@@ -103,7 +103,7 @@ def _alike(away: Floats) -> Floats:
 
 
 def _tied(away: Floats, named: Floats) -> int:
-    """Return how many problems that are not named deviate as much as the last that is."""
+    """Count the unnamed problems that deviate as much as the last named one."""
     if len(named) == 0:
         return 0
     return int(np.count_nonzero(away == named[-1]) - np.count_nonzero(named == named[-1]))

@@ -1,4 +1,4 @@
-"""How many more trials, or problems, would settle a comparison that is still open."""
+"""Compute how many more trials or problems would settle an open comparison."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from passband.stats.decision.variance import spread_of
 from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.metric.metric import Metric
 
-__all__ = ["Goal", "MoreData", "goal_of", "more_data"]
+__all__ = ["ComparisonGoal", "MoreData", "goal_of", "more_data"]
 
 POWER = 0.8
-Goal = Literal["better", "worse", "no-worse"]
+ComparisonGoal = Literal["better", "worse", "no-worse"]
 Obstacle = Literal[
     "no-spread", "no-difference", "one-trial", "between-problems", "near-limit", "unknown-noise"
 ]
@@ -39,7 +39,7 @@ _WORDS: dict[Obstacle, str] = {
 class MoreData:
     """The data that would probably give a verdict, were the true difference the observed one."""
 
-    goal: Goal | None  #: the verdict within reach
+    goal: ComparisonGoal | None  #: the verdict within reach
     power: float  #: probability of reaching it with these additions
     trials: int | None  #: more trials of each problem by each model
     problems: int | None  #: more problems like these, asked as often
@@ -62,9 +62,9 @@ class MoreData:
         return f"about {ways}{f'; {reason}' if reason else ''}" if ways else reason
 
 
-def goal_of(value: float, margin: float | None) -> tuple[Goal, float]:
+def goal_of(value: float, margin: float | None) -> tuple[ComparisonGoal, float]:
     """Return the verdict that an open comparison is nearest to, and how far off its border is."""
-    ahead: tuple[Goal, float] = ("better", value)
+    ahead: tuple[ComparisonGoal, float] = ("better", value)
     if margin is not None:
         ahead = ("no-worse", value + margin)
     return ahead if ahead[1] >= -value else ("worse", -value)

@@ -49,7 +49,7 @@ _LEAST = NormalDist().cdf(-6.0)  # six standard deviations; no interval here is 
 
 
 class Unseen(NamedTuple):
-    """How far problems of a kind that was not drawn could move a difference.
+    """Bound the shift of a difference by a kind of problem that was not drawn.
 
     Of M problems drawn, none is of a kind that makes up a share q with probability (1 - q)^M.
     """
@@ -58,7 +58,7 @@ class Unseen(NamedTuple):
     span: float  # the largest difference that a problem can make
 
     def ends(self, value: float, tail: float) -> Ends:
-        """Return how far the mean could be off if a share of the units, missed so far, differs."""
+        """Return the possible shift of the mean by a missed share of differing units."""
         missed = 1.0 - tail ** (1.0 / self.units)
         return value - missed * (self.span + value), value + missed * (self.span - value)
 
@@ -67,7 +67,7 @@ class Unseen(NamedTuple):
         return float(min(0.5, max((1.0 - self._missed(value, at)) ** self.units, _LEAST)))
 
     def needed(self, value: float, at: float, tail: float) -> float:
-        """Return how many times as many units bring that chance down to `tail`."""
+        """Return the factor on the number of units that lowers that chance to `tail`."""
         missed = self._missed(value, at)
         return math.log(tail) / math.log1p(-missed) / self.units if 0.0 < missed < 1.0 else 1.0
 
@@ -77,7 +77,7 @@ class Unseen(NamedTuple):
 
 
 class Tested:
-    """A difference whose p-value and confidence are read from its interval."""
+    """Read p-value and confidence of a difference from its interval."""
 
     value: float
     unseen: Unseen | None = None  # None where there are no other problems than these
@@ -119,7 +119,7 @@ class Tested:
 
     @property
     def confidence(self) -> float | None:
-        """The one-sided confidence that the difference is positive."""
+        """One-sided confidence that the difference is positive."""
         if self.p_value is None:
             return None
         return 1.0 - self.p_value / 2.0 if self.value >= 0.0 else self.p_value / 2.0
@@ -274,7 +274,7 @@ class _Moments:
         )
 
     def tail(self, gap: float) -> float:
-        """Return the tail of Student's distribution beyond the q whose near end is `gap` away."""
+        """Return Student's tail beyond the quantile q whose near end is `gap` away."""
         from scipy.special import stdtr
 
         tilt = self.tilt / (2.0 * self.units)
@@ -283,7 +283,7 @@ class _Moments:
 
 
 def _distance(q: float, error: float, tilt: float) -> float:
-    """Return how far the lower end at quantile q is below the mean; the upper, with -tilt."""
+    """Return the distance from mean to lower end at quantile q; with -tilt, to the upper."""
     plain, shift = q * error, q * q * tilt
     skewed = math.hypot(shift, plain) - shift
     return _OUTER * max(plain, skewed) + (1.0 - _OUTER) * min(plain, skewed)

@@ -1,4 +1,4 @@
-"""The problems that two models share, and the value of each problem on either side."""
+"""Match the problems that two models share, with each problem's value on either side."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, nearest
 from passband.notes import PAIRED_BY_POSITION, Note
+from passband.stats.checks import ROUNDING
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.metric import Metric
-from passband.stats.tolerance import ROUNDING
 from passband.types import Floats, Ints
 
 __all__ = [
@@ -63,6 +63,7 @@ def match_problems(a: Outcomes, b: Outcomes, k: int, paired: bool) -> Match:
     sides = [a.take(at_a[enough]), b.take(at_b[enough])]
     used = int(enough.sum())
     notes: tuple[Note, ...] = ()
+    # Names that only number the rows match by position, which is doubtful if rows are missing.
     if (only_a or only_b) and all(name == str(index) for index, name in enumerate(a.problems)):
         notes = (PAIRED_BY_POSITION,)
     return Match(sides[0], sides[1], used, shared, only_a, only_b, shared - used, notes)
@@ -98,6 +99,7 @@ def shared_units(sides: Sequence[Outcomes]) -> Ints | None:
     _, unit = np.unique(labels[0], return_inverse=True)
     for other in labels[1:]:
         _, code = np.unique(other, return_inverse=True)
+        # Two labelings are one partition exactly if no cluster of either is split by the other.
         both = np.unique(unit * (int(code.max()) + 1) + code)
         if not len(both) == unit.max() + 1 == code.max() + 1:
             raise InvalidInput(_clash(sides[0].problems, labels[0].tolist(), other.tolist()))
@@ -124,7 +126,7 @@ def sums_by(unit: Ints, values: Floats) -> Floats:
 
 
 def linear_values(outcomes: Outcomes, metric: Metric) -> Floats | None:
-    """Return one value per problem whose mean is the metric, all problems having k trials.
+    """Return one value per problem, with the metric as mean; all have k trials.
 
     A blend of averages over the data set is replaced by its linear part; None if a factor of it
     is zero, where there is no such part. Those of the last metric are kept: a model is compared

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from passband.stats.checks import ROUNDING, ROUNDING_DIGITS
 from passband.stats.metric.pmf import log_choose
-from passband.stats.tolerance import ROUNDING, ROUNDING_DIGITS
 from passband.types import Floats, Ints
 
 __all__ = ["sign_flip_p_value"]

@@ -1,4 +1,4 @@
-"""The variance of an estimate, split into the problems' part and the sampling's part."""
+"""Split the variance of an estimate into the problems' part and the sampling's."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ from passband.notes import (
 )
 from passband.stats.checks import check_outcomes, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.evidence.evidence_of import data_notes
+from passband.stats.evidence.collect import data_notes
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.wilson import over_problems, over_trials
-from passband.stats.interval.fit.coarse import is_too_large
-from passband.stats.interval.fit.count_grid import CountGrid
+from passband.stats.interval.fit.count_grid import CountGrid, is_too_large
 from passband.stats.interval.fit.mixture import Mixture
-from passband.stats.interval.methods import interval_for
+from passband.stats.interval.registry import interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.components import values_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
 
-__all__ = ["Spread", "VarianceSplit", "split_variance", "spread_of"]
+__all__ = ["VarianceParts", "VarianceSplit", "split_variance", "spread_of"]
 
 Grow = Callable[[int], int]
 
@@ -132,7 +131,7 @@ def _error(variance: float | None, problems: int) -> float | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class VarianceParts:
     """Variances per problem, and how the part of sampling changes with the number of trials."""
 
     n_problems: int
@@ -162,8 +161,8 @@ class Spread:
         return (self.within or 0.0) * self.noise(grow) / now if now > 0.0 else 0.0
 
 
-def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
-    """Return the variances behind a metric, on outcomes whose policy has been applied."""
+def spread_of(outcomes: Outcomes, metric: Metric) -> VarianceParts:
+    """Return the variance components of a metric; the policy must have been applied."""
     k = metric.k
     used = int(outcomes.trial_tally[max(k, 1) :].sum())
     trials = outcomes.trials[outcomes.trials >= max(k, 1)]
@@ -187,7 +186,7 @@ def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
     if outcomes.is_clustered:
         notes = (*notes, CLUSTERED_PROBLEMS)
     notes = (*notes, *data_notes(outcomes, metric.k, "problems"))
-    return Spread(used, fewest, most, total, within, noise, notes, is_flat=bool(reason))
+    return VarianceParts(used, fewest, most, total, within, noise, notes, is_flat=bool(reason))
 
 
 def _flat(request: IntervalRequest, used: int, alike: bool) -> Note | None:
@@ -265,7 +264,7 @@ _UNMEASURED = {"one-trial", "few-repeats", "noise-unmeasured"}  # the interval i
 
 def _of_graded(request: IntervalRequest, used: int) -> _Parts:
     whole = interval_for("auto", request)
-    part = interval_for("auto", replace(request, over="trials"))
+    sampling = interval_for("auto", replace(request, over="trials"))
     trials = request.outcomes.trials[request.outcomes.trials >= max(request.k, 1)]
 
     def noise(grow: Grow) -> float:
@@ -273,7 +272,7 @@ def _of_graded(request: IntervalRequest, used: int) -> _Parts:
         return float(counts @ [1.0 / grow(int(n)) for n in ns]) / used
 
     total = None if whole.se is None else used * whole.se**2
-    unmeasured = any(note.code in _UNMEASURED for note in part.notes)
-    within = None if part.se is None or unmeasured else used * part.se**2
-    notes = whole.notes + tuple(note for note in part.notes if note not in whole.notes)
+    unmeasured = any(note.code in _UNMEASURED for note in sampling.notes)
+    within = None if sampling.se is None or unmeasured else used * sampling.se**2
+    notes = whole.notes + tuple(note for note in sampling.notes if note not in whole.notes)
     return total, within, noise, notes if within is None else (*notes, NOISE_FALLS)

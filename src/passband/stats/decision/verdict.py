@@ -41,7 +41,7 @@ Verdict = Literal[
 
 @dataclass(frozen=True)
 class Decision:
-    """What the interval of a difference says; for these verdicts higher values are better."""
+    """Read verdicts off the interval of a difference; higher values are better."""
 
     verdict: Verdict
     margin: float | None  #: the largest difference that does not matter; None if none was given
@@ -148,7 +148,7 @@ def rare_losses(contrast: Contrast, level: float, margin: float | None) -> tuple
 
 
 def _gaps(ends: Ends | None) -> Ends:
-    """Return how far an interval reaches below 0, and above."""
+    """Return the interval's extents below and above 0."""
     return (math.inf, math.inf) if ends is None else (-ends[0], ends[1])
 
 

@@ -1,4 +1,4 @@
-"""A correlation over problems, with the error that it has if there is none."""
+"""Compare with chance: a correlation over problems, and the size of a share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from passband.types import Floats, Ints
 
-__all__ = ["Correlation", "correlation_of", "variances_of"]
+__all__ = ["Correlation", "correlation_of", "standard_errors", "variances_of"]
 
 _LARGE = 0.1
 _FAR_BEYOND_CHANCE = 3.1  # standard errors: 1 in 500
@@ -88,3 +88,21 @@ def variances_of(counts: Ints, n: Ints, weights: Ints) -> Floats:
     total = float(weights @ (shares - float(weights @ shares) / problems) ** 2) / problems
     between = max(total - within * float(weights @ (1.0 / size)) / problems, 0.0)
     return between + within / size
+
+
+def standard_errors(share: float, expected: float, error: float, scale: float) -> float:
+    """Return the difference in standard errors: of it, or of the arcsine if those are fewer.
+
+    `error` is that of the difference; that of the arcsine, 2 asin(sqrt(share)), is `scale`, for
+    shares of any size. The first is too small where hardly anything is expected: one of five
+    against none of 500 is 10 pooled errors, and 2 on the arcsine scale.
+
+    >>> scale = (1 / 5 + 1 / 500) ** 0.5
+    >>> round(standard_errors(0.2, 0.0, (1 / 505 * 504 / 505) ** 0.5 * scale, scale), 2)
+    2.06
+    """
+    if error <= 1e-9:
+        return 0.0
+    ends = [math.asin(math.sqrt(min(max(each, 0.0), 1.0))) for each in (share, expected)]
+    apart, arcs = (share - expected) / error, 2.0 * (ends[0] - ends[1]) / scale
+    return math.copysign(min(abs(apart), abs(arcs)), apart)

@@ -1,8 +1,14 @@
-"""Trials that are not alike in the order in which they were asked.
+"""Find trials that are not alike in the order in which they were asked.
 
 Given the scores of a problem, any order of them is as likely as any other if the number of trials
 was fixed and the trials are independent and alike. Scores that are not 0 and 1 are read as above
 the mean of their problem, or not.
+
+`RoundEffects` tests whether the trials of one round are unlike those of another. D_t is the sum
+over problems of the score in round t less the problem's mean; with n_i trials of problem i, and v_i
+the variance of its scores, Cov(D_s, D_t) is the sum of v_i ([s = t] - 1/n_i) over the problems that
+have both. The trend, sum of t D_t, is one direction among them; what is left of D' C^- D without it
+is chi-square with a degree of freedom less.
 """
 
 from __future__ import annotations
@@ -13,18 +19,91 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.stats.data.evidence import Finding
-from passband.stats.data.sequence import Sequence
-from passband.stats.evidence.agreement import Agreement, agreement_of, copied_findings, falling_sums
+from passband.stats.data.sequence import AskedScores
+from passband.stats.evidence.agreement import (
+    NeighbourAgreement,
+    agreement_of,
+    copied_findings,
+    falling_sums,
+)
+from passband.stats.evidence.correlation import standard_errors
 from passband.stats.evidence.counts import (
     count_findings,
     first_of_each,
     graded_count_findings,
 )
-from passband.stats.evidence.rounds import Rounds, rounds_of
-from passband.stats.evidence.shares import standard_errors
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["order_findings"]
+__all__ = ["RoundEffects", "order_findings", "rounds_of"]
+
+_SEVERAL = 5  # problems that a round needs
+_MOST_ROUNDS = 200
+
+
+@dataclass(frozen=True)
+class RoundEffects:
+    """Measure the differences between rounds."""
+
+    trend: float  #: in standard errors; below 0 if later trials score less
+    others: float  #: what is left without the trend, as a normal deviate
+    round: int  #: the one most unlike the others, from 1
+    apart: float  #: how far it is, in standard errors
+    inflation: float  #: of the standard error of the mean, beyond that of trials that are alike
+
+
+def rounds_of(deviations: Floats, position: Ints, n: Ints, variances: Floats) -> RoundEffects:
+    """Compare the rounds, given each trial's score less its problem's mean, and its round from 0.
+
+    `n` and `variances` are of the problems.
+    """
+    trend = float(deviations @ (position + 1.0))
+    spread = float(variances @ (n * (n + 1.0) * (n - 1.0))) / 12.0
+    z = trend / math.sqrt(spread) if spread > 0.0 else 0.0
+    totals, covariance = _totals(deviations, position, n, variances)
+    if len(totals) < 2:
+        return RoundEffects(z, 0.0, 0, 0.0, 1.0)
+    chi_square, freedom = _quadratic(totals, covariance)
+    steps = np.arange(1.0, len(totals) + 1.0)
+    along = float(steps @ totals) ** 2 / float(steps @ covariance @ steps)
+    apart = totals / np.sqrt(np.diag(covariance))
+    worst = int(np.argmax(np.abs(apart)))
+    inflation = math.sqrt(max(chi_square / freedom, 1.0))
+    others = _deviate(max(chi_square - along, 0.0), freedom - 1)
+    return RoundEffects(z, others, worst + 1, float(apart[worst]), inflation)
+
+
+def _totals(
+    deviations: Floats, position: Ints, n: Ints, variances: Floats
+) -> tuple[Floats, Floats]:
+    """Return D and its covariance, of the first rounds that several problems have."""
+    rounds = min(int((_from(np.bincount(n)) >= _SEVERAL).sum()), _MOST_ROUNDS)
+    totals = np.bincount(position, deviations, minlength=rounds)[:rounds].astype(np.float64)
+    own = _from(np.bincount(n, variances))[:rounds]
+    shared = _from(np.bincount(n, variances / n))
+    later = np.maximum.outer(np.arange(rounds), np.arange(rounds))
+    return totals, np.diag(own) - shared[later]
+
+
+def _from(tally: Floats | Ints) -> Floats:
+    """Return the sums of what belongs to t trials or more, for t = 1, 2, ..."""
+    sums: Floats = np.cumsum(tally[:0:-1], dtype=np.float64)[::-1]
+    return sums
+
+
+def _quadratic(totals: Floats, covariance: Floats) -> tuple[float, int]:
+    """Return D' C^- D, and the rank of C."""
+    spreads, axes = np.linalg.eigh(covariance)
+    keep = spreads > 1e-9 * spreads[-1]
+    return float(((totals @ axes)[keep] ** 2 / spreads[keep]).sum()), int(keep.sum())
+
+
+def _deviate(chi_square: float, freedom: int) -> float:
+    """Return the normal deviate with the same upper tail (Wilson and Hilferty 1931)."""
+    if freedom < 1:
+        return 0.0
+    spread = 2.0 / (9.0 * freedom)
+    return (float(np.cbrt(chi_square / freedom)) - 1.0 + spread) / math.sqrt(spread)
+
 
 # Standard errors; all tests together, with those of counts, are to alarm in less than 1 % of fair
 # data sets.
@@ -40,8 +119,8 @@ _SORTED = Finding(
 )
 
 
-def order_findings(sequence: Sequence, counts_explained: bool = False) -> tuple[Finding, ...]:
-    """Find what the order of trials says against them.
+def order_findings(sequence: AskedScores, counts_explained: bool = False) -> tuple[Finding, ...]:
+    """Find trends, unlike rounds and copies in the order of trials.
 
     - *stopped-by-results*: the last trial of problems with fewer trials than the most scores 1
       more often than c/n, or less often. Not asked if `counts_explained`: a plan that saw no
@@ -55,7 +134,7 @@ def order_findings(sequence: Sequence, counts_explained: bool = False) -> tuple[
     problem, as many as all have: those were asked whatever the rule.
 
     >>> rows = [[0, 0, 1], [1], [0, 1], [0, 0, 0, 0], [0, 0, 0, 1]] * 8
-    >>> tried = Sequence(np.concatenate(rows), np.cumsum([0, *map(len, rows)]))
+    >>> tried = AskedScores(np.concatenate(rows), np.cumsum([0, *map(len, rows)]))
     >>> [finding.code for finding in order_findings(tried)]
     ['stopped-by-results']
     """
@@ -74,7 +153,7 @@ def order_findings(sequence: Sequence, counts_explained: bool = False) -> tuple[
 class _Table:
     """The problems of a sequence that have any trials, and their scores as 0 and 1."""
 
-    sequence: Sequence
+    sequence: AskedScores
     bits: Bools  #: whether a score is 1; if not all are 0 or 1, whether it is above its mean
     n: Ints
     c: Ints
@@ -82,7 +161,7 @@ class _Table:
     is_binary: bool
 
     @staticmethod
-    def of(sequence: Sequence) -> _Table:
+    def of(sequence: AskedScores) -> _Table:
         """Read the scores of a sequence."""
         values, counts = sequence.values, sequence.counts()
         starts, n = sequence.offsets[:-1][counts > 0], counts[counts > 0]
@@ -94,13 +173,13 @@ class _Table:
 
     @property
     def is_mixed(self) -> Bools:
-        """Whether a problem has both scores, so that their order says something."""
+        """Whether a problem has both scores, so that order is informative."""
         is_mixed: Bools = (self.c > 0) & (self.c < self.n)
         return is_mixed
 
     @property
     def counts_look_fair(self) -> bool:
-        """Whether the counts alone do not show that results decided the numbers of trials."""
+        """Whether counts show no sign that results decided the numbers of trials."""
         if self.is_binary:
             return not count_findings(self.n, self.c)
         return not graded_count_findings(self.n, self.means)
@@ -131,7 +210,7 @@ def _stopped_by_results(table: _Table) -> Finding | None:
 
 
 def _unlike_trials(table: _Table) -> tuple[Finding, ...]:
-    """Return what is clearest: a trend, rounds that differ, or copies; each brings some others."""
+    """Return the clearest of trend, unlike rounds and copies, which bring each other about."""
     if not table.is_mixed.any():
         return ()
     rounds, agreement = _rounds(table), _agreement(table)
@@ -145,7 +224,7 @@ def _unlike_trials(table: _Table) -> tuple[Finding, ...]:
     return (_unlike_round(table, rounds),)
 
 
-def _rounds(table: _Table) -> Rounds:
+def _rounds(table: _Table) -> RoundEffects:
     keep = table.is_mixed
     n, rates = table.n[keep], table.c[keep] / table.n[keep]
     position = np.arange(int(n.sum())) - np.repeat(np.cumsum(n) - n, n)
@@ -153,7 +232,7 @@ def _rounds(table: _Table) -> Rounds:
     return rounds_of(deviations, position, n, rates * (1.0 - rates) * n / (n - 1))
 
 
-def _drift(table: _Table, rounds: Rounds) -> Finding:
+def _drift(table: _Table, rounds: RoundEffects) -> Finding:
     early, late = _halves(table)
     text = (
         f"later trials score {'higher' if late > early else 'lower'}: {early:.2f} on average in "
@@ -174,7 +253,7 @@ def _halves(table: _Table) -> tuple[float, float]:
     return float(values[early].mean()), float(values[late].mean())
 
 
-def _unlike_round(table: _Table, rounds: Rounds) -> Finding:
+def _unlike_round(table: _Table, rounds: RoundEffects) -> Finding:
     what = "the rounds of asking are unlike each other by more than the noise of their trials"
     numbers: dict[str, float | int] = {"inflation": rounds.inflation}
     if abs(rounds.apart) > _FAR:
@@ -193,7 +272,7 @@ def _unlike_round(table: _Table, rounds: Rounds) -> Finding:
     return Finding("unlike-round", "weak", text, numbers=numbers)
 
 
-def _agreement(table: _Table) -> Agreement:
+def _agreement(table: _Table) -> NeighbourAgreement:
     """Compare successive trials with any two of a problem: is their score the same?"""
     n, c, sequence = table.n, table.c.astype(np.float64), table.sequence
     same = (sequence.values[1:] == sequence.values[:-1]) & sequence.neighbours

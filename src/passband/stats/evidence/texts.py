@@ -1,4 +1,4 @@
-"""Answers whose texts are copies: of all trials of a problem, or of the trial before.
+"""Find answers whose texts are copies: in all trials of a problem, or of the one before.
 
 Texts are numbers here, equal for equal texts. A model that is asked again writes another text,
 unless the answer is a letter or a number, which a model that is sure repeats. What a sure model
@@ -14,7 +14,7 @@ import numpy as np
 from passband.notes import Severity
 from passband.stats.data.evidence import Finding
 from passband.stats.evidence.agreement import (
-    Agreement,
+    NeighbourAgreement,
     agreement_of,
     copied_findings,
     copies_found,
@@ -36,7 +36,7 @@ _FAR = 3.1  # standard errors; in one direction
 
 @dataclass(frozen=True)
 class _Copies:
-    """How many problems have equal answers in all of their trials."""
+    """Count problems with equal answers in all trials."""
 
     equal: int
     problems: int  #: that have several answers
@@ -96,7 +96,7 @@ def text_findings(
 
 
 def solved_share(trials: Ints, right: Ints, each: int) -> float:
-    """Return the share of problems whose answers are all right, in `each` trials of a problem.
+    """Return the share of problems with `each` trials that are all right.
 
     With c of n trials right it is C(c, each) / C(n, each), which is unbiased for any n.
 
@@ -149,5 +149,5 @@ def _numbers(copies: _Copies) -> dict[str, float | int | str]:
     return {"identical": copies.equal, "problems": copies.problems, "share": copies.share}
 
 
-def _copied(agreement: Agreement) -> tuple[Finding, ...]:
+def _copied(agreement: NeighbourAgreement) -> tuple[Finding, ...]:
     return copied_findings(agreement, "successive answers") if agreement.z > _FAR else ()

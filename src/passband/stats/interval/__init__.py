@@ -2,15 +2,15 @@
 
 How a request flows::
 
-    estimate(outcomes, "pass@8", over=, method=, level=, seed=)          estimate.py
+    estimate(outcomes, "pass@8", over=, method=, level=, seed=)        estimation.py
         |  checks, the policy for unscored trials, the metric by name
         v
     IntervalRequest: outcomes, metric, value, over, level, seed          request.py
         |  the method by name; a new one is a function with @register_method
-        v                                                                methods.py
+        v                                                                registry.py
       default/        "auto": unbiased centre, score-type ends
       bootstrap/      "percentile" "bca" "studentized" "two-level" "t" "eva"
-      posterior/      "uniform" "jeffreys" "empirical-bayes" "hierarchical"
+      posterior.py    "uniform" "jeffreys" "empirical-bayes" "hierarchical"
         |  two of the rooms rest on
         |     fit/    distributions of success probabilities, fitted to the counts, and kept
         v             in `outcomes.memo` for the next metric on the same outcomes
@@ -20,6 +20,6 @@ How a request flows::
     Estimate, which is written with digits by its error                  rounding.py
 
 With ``certify=True`` the room `certify` simulates the user's own design, and the estimate has the
-coverage to expect. `band` covers a whole curve at once, with the ends of `default`. `extrapolate`
-goes beyond the trials, with the spiked Beta of `fit`. `seeds` makes seeds from names.
+coverage to expect. `bands` covers a whole curve at once, with `band_ends`. `extrapolation` goes
+beyond the trials, with the spiked Beta of `fit`. `seeds` makes seeds from names.
 """

@@ -1,4 +1,4 @@
-r"""Verdicts that were given twice, and what their changes do to an interval.
+r"""Widen an interval by the changes between verdicts that were given twice.
 
 A program that depends on the hash seed, the clock or the load of the machine may pass today and
 fail tomorrow. Two parts of that have to be kept apart.
@@ -34,14 +34,14 @@ from dataclasses import dataclass, replace
 
 from passband.notes import Note, flaky_interval
 from passband.stats.checks import as_level
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.stats.metric.metric import Metric
 
-__all__ = ["Flip", "Reruns", "Shift", "shift_of", "with_reruns"]
+__all__ = ["RerunFlip", "Reruns", "Shift", "shift_of", "with_reruns"]
 
 
 @dataclass(frozen=True)
-class Flip:
+class RerunFlip:
     """A verdict that was another one the second time."""
 
     trials: int  #: of its problem
@@ -56,16 +56,16 @@ class Reruns:
 
     verdicts: int  #: given once
     again: int  #: of them, given twice
-    flips: tuple[Flip, ...] = ()
+    flips: tuple[RerunFlip, ...] = ()
 
     @property
     def gained(self) -> int:
-        """How many failed first and then passed."""
+        """Trials that failed first and then passed."""
         return sum(flip.step > 0 for flip in self.flips)
 
     @property
     def lost(self) -> int:
-        """How many passed first and then failed."""
+        """Trials that passed first and then failed."""
         return len(self.flips) - self.gained
 
     @property
@@ -114,7 +114,7 @@ def shift_of(reruns: Reruns, metric: Metric, problems: int, level: float = 0.95)
 
 
 def with_reruns(estimate: Estimate, reruns: Reruns, metric: Metric) -> Estimate:
-    """Return an estimate whose interval has room for the net change of its verdicts.
+    """Widen an estimate's interval by the net change of its verdicts.
 
     Without a verdict that changed, or for a metric that is no average of problems, it is the same.
     """
@@ -139,7 +139,7 @@ def _hull(value: float, low: float, high: float, shift: Shift) -> tuple[float, f
     return min(low, centre - below), max(high, centre + above)
 
 
-def _move(flip: Flip, metric: Metric, problems: int) -> float:
+def _move(flip: RerunFlip, metric: Metric, problems: int) -> float:
     """Return by how much one changed verdict moves the metric, for all that it speaks for."""
     import numpy as np
 

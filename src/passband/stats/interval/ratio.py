@@ -1,4 +1,4 @@
-"""Ratios of two means over problems: of costs, and of cost to what was solved."""
+"""Ratios of two means over problems: of costs, and of cost to the share solved."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from passband.errors import NotEnoughData
+from passband.errors import InvalidInput, NotEnoughData
+from passband.notes import TAIL_MISSING, Note, few_informative
+from passband.stats.checks import Over
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.spending import PER_SOLVED
 from passband.stats.interval.default.wilson import student_quantile
 from passband.types import Floats, Ints
 
-__all__ = ["Ratio", "log_normal_ends", "may_lack_tail", "ratio_of_means"]
+__all__ = ["Ratio", "cost_per_solved", "log_normal_ends", "may_lack_tail", "ratio_of_means"]
 
 _SKEWED = 0.08  # squared skewness over the number of units; and the skewness is at least 1
+_ENOUGH_SOLVED, _FEW_SOLVED = 10, 5  # problems
 _HIGHEST = 700.0  # whose exponential is still a number
 
 
@@ -113,3 +118,37 @@ def _skewness(values: Floats) -> float:
 
 def _exp(power: float) -> float:
     return float(np.exp(min(power, _HIGHEST)))
+
+
+def cost_per_solved(
+    scored: Outcomes, costs: Outcomes, over: Over, level: float
+) -> tuple[Ratio, tuple[Note, ...]]:
+    """Return the ratio of two means over the problems that have both a score and a cost.
+
+    The notes say where costs may lack their tail, and where few problems were solved.
+    """
+    if over != "problems":
+        raise InvalidInput(f"{PER_SOLVED} has an interval over problems only.")
+    successes = scored.required_successes()
+    both = (scored.trials > 0) & (costs.trials > 0)
+    graded = costs.required_graded()
+    owner = np.repeat(np.arange(costs.n_problems), costs.trials)
+    spent = np.bincount(owner, weights=graded.values, minlength=costs.n_problems)[both]
+    mean_cost, solved = spent / costs.trials[both], successes[both] / scored.trials[both]
+    if not solved.any():
+        raise NotEnoughData(
+            f"nothing was solved, so {PER_SOLVED} has no value; {spent.sum():g} was spent."
+        )
+    codes = None
+    if scored.clusters is not None:
+        clusters = np.array(scored.clusters)[both]
+        codes = np.unique(clusters, return_inverse=True)[1]
+    if not mean_cost.any():
+        return Ratio(0.0, 0.0, 0.0, 0.0), ()
+    count, units = int((solved > 0).sum()), len(solved) if codes is None else int(codes.max()) + 1
+    notes: list[Note] = []
+    if may_lack_tail(mean_cost, units):
+        notes.append(TAIL_MISSING)
+    if count < _ENOUGH_SOLVED:
+        notes.append(few_informative(len(solved), count, is_weak=count < _FEW_SOLVED))
+    return ratio_of_means(mean_cost, solved, level, codes, is_share=True), tuple(notes)

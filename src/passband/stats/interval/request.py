@@ -1,4 +1,7 @@
-"""Everything an interval method needs: data, metric, target, level, seed."""
+"""Everything an interval method needs: data, metric, target, level, seed.
+
+`as_mean_request` turns metrics that are means of other scores, votes and avg@k, into those means.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,14 @@ import numpy as np
 
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.fit.coarse import coarsened
-from passband.stats.interval.fit.count_grid import grid_of
+from passband.stats.interval.fit.count_grid import binned_counts, grid_of
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
+from passband.stats.metric.components import MeanScore
 from passband.stats.metric.metric import MeanMetric, Metric
 from passband.stats.metric.pmf import binomial_pmf
 from passband.types import Floats
 
-__all__ = ["IntervalRequest", "mixture_of"]
+__all__ = ["IntervalRequest", "as_mean_request", "mixture_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +102,7 @@ class IntervalRequest:
 
 def mixture_of(outcomes: Outcomes, k: int) -> Mixture:
     """Fit the problems with at least k trials, once for every metric on the same outcomes."""
-    pairs = coarsened(outcomes.histogram.at_least(k))
+    pairs = binned_counts(outcomes.histogram.at_least(k))
     key = ("mixture", pairs.ns)
     if key not in outcomes.memo:
         whole = mixture_of(outcomes, 1) if outcomes.histogram.ns[0] < k else None
@@ -107,3 +110,20 @@ def mixture_of(outcomes: Outcomes, k: int) -> Mixture:
         outcomes.memo[key] = fit_mixture(grid, grid.counts(pairs), whole)
     mixture: Mixture = outcomes.memo[key]
     return mixture
+
+
+def as_mean_request(request: IntervalRequest) -> IntervalRequest:
+    """Return the request for the mean of the scores that a metric averages, where it does.
+
+    Over problems a vote is the mean of one value per problem, and vote@1 and avg@k are the mean
+    score of trials. Any interval of a mean then serves them.
+    """
+    if not request.metric.is_mean:
+        return request
+    scores = request.metric.parts[0].as_scores(request.outcomes, request.k, request.over)
+    if scores is None:
+        return request
+    mean = MeanMetric(request.metric.name, 1, MeanScore())
+    return IntervalRequest(
+        scores, mean, request.means, request.value, request.over, request.level, request.seed
+    )

@@ -25,7 +25,7 @@ _PLACES = 4  # decimals of shares that have no interval
 
 @dataclass(frozen=True)
 class Rounding:
-    """How the numbers of one column are written: with how many decimals, and if as percentages.
+    """Format of one column's numbers: decimals, and whether in percent.
 
     >>> Rounding(1, percent=True).text(0.61875, 0.5812, 0.6593)
     '61.9 [58.1, 65.9]'
@@ -58,7 +58,7 @@ class Rounding:
 def common_rounding(
     estimates: Iterable[tuple[float, float | None, float | None]], *, percent: bool = False
 ) -> Rounding:
-    """Return the rounding for estimates (value, low, high) that stand in one column.
+    """Return the common rounding for a column of estimates (value, low, high).
 
     The widest interval has at most three digits of its half-width and the narrowest at least one,
     so that no interval looks like a point. Estimates without an interval follow the others.

@@ -1,15 +1,14 @@
 """Item response theory: banks of items with known parameters, and abilities of models.
 
-`items` holds the parameters, `curves` the response curves, `evidence` what was seen. `posterior`
-is the fast path of an adaptive test, `ability` the four estimates of theta, `information` what an
-item would tell, `bank_accuracy` the accuracy on all items. `calibrate` estimates parameters from
-`responses`, by `em` on `item_terms`, with `screen`, `item_errors` and `item_fit`; `link` moves them
-to the scale of another bank.
+`items` holds the parameters, `curves` the response curves, `responses` the scores. `posterior`
+is the fast path of an adaptive test, `ability` the four estimates of theta, `accuracy` that on all
+items. `calibration` estimates parameters from responses, by `em`,
+with `item_errors`, and links them to the scale of another bank.
 """
 
 from passband.stats.irt.ability import Ability, estimate_ability
-from passband.stats.irt.calibrate import Calibration, calibrate
-from passband.stats.irt.evidence import Evidence
+from passband.stats.irt.calibration import Calibration, calibrate
 from passband.stats.irt.items import Items
+from passband.stats.irt.responses import ItemEvidence
 
-__all__ = ["Ability", "Calibration", "Evidence", "Items", "calibrate", "estimate_ability"]
+__all__ = ["Ability", "Calibration", "ItemEvidence", "Items", "calibrate", "estimate_ability"]

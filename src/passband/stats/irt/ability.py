@@ -18,18 +18,18 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from passband.errors import NotEnoughData, UnknownName, WrongType, nearest
+from passband.errors import NotEnoughData
 from passband.notes import NO_MAXIMUM, NO_WEIGHTED_MAXIMUM, Note, notes_as_json
-from passband.stats.checks import as_level
+from passband.stats.checks import as_level, check_choice
 from passband.stats.irt.curves import score_slope, slopes
-from passband.stats.irt.evidence import Evidence, Weighted, weighted
 from passband.stats.irt.items import Items
-from passband.stats.irt.posterior import Grid, Posterior
+from passband.stats.irt.posterior import AbilityPosterior, Grid
+from passband.stats.irt.responses import ItemEvidence, Weighted, weighted
 from passband.types import Floats
 
-__all__ = ["Ability", "Method", "ability_of", "estimate_ability"]
+__all__ = ["Ability", "AbilityMethod", "ability_of", "estimate_ability"]
 
-Method = Literal["eap", "map", "mle", "wle"]
+AbilityMethod = Literal["eap", "map", "mle", "wle"]
 Function = Callable[[Floats], Floats]
 
 _LOGITS = 30.0  # beyond the outermost item, where fewer than one trial in 1e12 is missed
@@ -45,7 +45,7 @@ class Ability:
     low: float
     high: float
     level: float
-    method: Method  #: as it was asked for; a note says where another had to be used
+    method: AbilityMethod  #: as it was asked for; a note says where another had to be used
     n_items: int
     n_trials: int
     notes: tuple[Note, ...] = ()
@@ -57,9 +57,9 @@ class Ability:
 
 def estimate_ability(
     items: Items,
-    evidence: Iterable[Evidence],
+    evidence: Iterable[ItemEvidence],
     *,
-    method: Method = "eap",
+    method: AbilityMethod = "eap",
     level: float = 0.95,
     prior_mean: float = 0.0,
     prior_sd: float = 1.0,
@@ -73,19 +73,21 @@ def estimate_ability(
     correlation of repeated trials of an item given the ability.
 
     >>> items = Items("2pl", a=[1.0, 1.0, 1.0], b=[-1.0, 0.0, 1.0])
-    >>> seen = [Evidence(0, 1.0), Evidence(1, 0.75, trials=8), Evidence(2, 0.0)]
+    >>> seen = [ItemEvidence(0, 1.0), ItemEvidence(1, 0.75, trials=8), ItemEvidence(2, 0.0)]
     >>> found = estimate_ability(items, seen, method="wle")
     >>> round(found.theta, 3), round(found.se, 3)
     (0.8, 0.693)
     """
-    posterior = Posterior(Grid.of(items, prior_mean=prior_mean, prior_sd=prior_sd, rho=rho))
+    posterior = AbilityPosterior(Grid.of(items, prior_mean=prior_mean, prior_sd=prior_sd, rho=rho))
     posterior.extend(evidence)
     return ability_of(posterior, method=method, level=level)
 
 
-def ability_of(posterior: Posterior, *, method: Method = "eap", level: float = 0.95) -> Ability:
+def ability_of(
+    posterior: AbilityPosterior, *, method: AbilityMethod = "eap", level: float = 0.95
+) -> Ability:
     """Estimate the ability from a posterior, or by another method from the evidence in it."""
-    _check_method(method)
+    check_choice("method", method, get_args(AbilityMethod))
     level = as_level(level)
     seen = posterior.evidence
     if method in ("mle", "wle") and not seen:
@@ -96,15 +98,6 @@ def ability_of(posterior: Posterior, *, method: Method = "eap", level: float = 0
     return Ability(theta, se, low, high, level, method, n_items, n_trials, notes)
 
 
-def _check_method(method: object) -> None:
-    known = get_args(Method)
-    if not isinstance(method, str):
-        raise WrongType(f"method must be one of {', '.join(known)}; got {method!r}.")
-    if method not in known:
-        hint = nearest(method, known)
-        raise UnknownName(f"method must be one of {', '.join(known)}; got {method!r}.{hint}")
-
-
 def _around(theta: float, se: float, level: float) -> tuple[float, float]:
     from scipy.special import ndtri
 
@@ -112,8 +105,10 @@ def _around(theta: float, se: float, level: float) -> tuple[float, float]:
     return theta - half, theta + half
 
 
-def _located(posterior: Posterior, method: Method) -> tuple[float, float, tuple[Note, ...]]:
-    """Return theta, its standard error, and the note on a method that had to stand in."""
+def _located(
+    posterior: AbilityPosterior, method: AbilityMethod
+) -> tuple[float, float, tuple[Note, ...]]:
+    """Return theta, its standard error, and a note if another method was substituted."""
     if method == "eap" or not posterior.evidence:
         return posterior.theta, posterior.se, ()
     grid = posterior.grid

@@ -4,31 +4,136 @@ Bock and Aitkin (1981), Psychometrika 46: the E-step spreads each person over th
 fits each item to the counts that fall to each node. Plain EM creeps; squared extrapolation
 (SQUAREM: Varadhan and Roland 2008, Scandinavian Journal of Statistics 35) takes the long steps
 that two short ones point at, and goes back where the likelihood would fall.
+
+`ItemTerms` are the log-probabilities and their derivatives. Items are written with slopes and
+intercepts, x_j = a θ + d_j, in which the likelihood is close to quadratic: a row (a, d) for 1pl,
+2pl and continuous items, (a, d, logit c) for 3pl items, and (a, d_1 > ... > d_m) for graded ones.
+An intercept that an item lacks is `ABSENT`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from passband.stats.irt.item_terms import Terms, present, terms
-from passband.stats.irt.items import Model
+from passband.stats.irt.curves import log_sigmoid, sigmoid
+from passband.stats.irt.items import ItemModel, Items
 from passband.stats.irt.responses import Responses
 from passband.types import Bools, Floats
 
 __all__ = [
+    "ABSENT",
     "REACH",
     "STEEPEST",
-    "Expected",
-    "Fit",
-    "Problem",
+    "CalibrationFit",
+    "ExpectedCounts",
+    "FitProblem",
+    "ItemTerms",
     "add_priors",
     "enough_nodes",
     "expect",
     "fitted",
     "item_information",
+    "items_of",
+    "present",
+    "rows_of",
+    "terms",
 ]
+
+ABSENT = -700.0  # exp of it is 1e-304
+_SMALLEST_GAP = 1e-9
+
+
+class ItemTerms(NamedTuple):
+    """Log-probabilities (grades, items, nodes), and their derivatives (grades, rows, ...)."""
+
+    log: Floats
+    slope: Floats
+
+
+def terms(model: ItemModel, rows: Floats, nodes: Floats) -> ItemTerms:
+    """Return the log-probability of every grade of every item, and its derivatives."""
+    if model == "3pl":
+        return _guessing(rows, nodes)
+    return _binary(rows, nodes) if rows.shape[1] == 2 else _graded(rows, nodes)
+
+
+def _binary(rows: Floats, nodes: Floats) -> ItemTerms:
+    x = rows[:, :1] * nodes + rows[:, 1:]
+    right = log_sigmoid(x)
+    chance = np.exp(right)
+    rest = 1.0 - chance
+    slope = np.array([[-chance * nodes, -chance], [rest * nodes, rest]])
+    return ItemTerms(np.array([right - x, right]), slope)
+
+
+def _guessing(rows: Floats, nodes: Floats) -> ItemTerms:
+    a, d, logit = rows[:, :1], rows[:, 1:2], rows[:, 2:]
+    s, c = sigmoid(a * nodes + d), sigmoid(logit)
+    right = c + (1.0 - c) * s
+    wrong = log_sigmoid(-logit) + log_sigmoid(-(a * nodes + d))
+    bell = (1.0 - c) * s * (1.0 - s) / right
+    guess = np.broadcast_to(c, s.shape)
+    slope = np.array(
+        [[-s * nodes, -s, -guess], [bell * nodes, bell, (1.0 - s) * c * (1 - c) / right]]
+    )
+    return ItemTerms(np.array([wrong, np.log(right)]), slope)
+
+
+def _graded(rows: Floats, nodes: Floats) -> ItemTerms:
+    a, d = rows[:, :1, None], rows[:, 1:]
+    x = a * nodes + d[:, :, None]  # items, steps, nodes
+    passed, failed = log_sigmoid(x), log_sigmoid(-x)
+    gap = np.maximum(d[:, :-1] - d[:, 1:], _SMALLEST_GAP)[:, :, None]
+    count = rows.shape[1]
+    log = np.zeros((count, len(rows), len(nodes)))
+    slope = np.zeros((count, count, len(rows), len(nodes)))
+    log[1:] += passed.transpose(1, 0, 2)
+    log[:-1] += failed.transpose(1, 0, 2)
+    log[1:-1] += np.log(-np.expm1(-gap)).transpose(1, 0, 2)
+    up, down = np.exp(failed).transpose(1, 0, 2), np.exp(passed).transpose(1, 0, 2)
+    pull = np.broadcast_to(1.0 / np.expm1(np.minimum(gap, 600.0)), x[:, 1:].shape).transpose(
+        1, 0, 2
+    )
+    for step in range(count - 1):
+        slope[step + 1, step + 1] += up[step]
+        slope[step, step + 1] -= down[step]
+        slope[step + 1, 0] += up[step] * nodes
+        slope[step, 0] -= down[step] * nodes
+    for step in range(count - 2):
+        slope[step + 1, step + 1] += pull[step]
+        slope[step + 1, step + 2] -= pull[step]
+    return ItemTerms(log, slope)
+
+
+def present(rows: Floats) -> Bools:
+    """Return which entries of the rows an item has."""
+    there: Bools = rows != ABSENT
+    return there
+
+
+def rows_of(items: Items) -> Floats:
+    """Return the rows of items."""
+    if items.steps is not None:
+        d = np.where(np.isnan(items.steps), ABSENT, -items.a[:, None] * items.steps)
+        return np.column_stack([items.a, d])
+    rows = [items.a, -items.a * items.b]
+    if items.model == "3pl":
+        c = np.clip(items.c, 1e-12, 1.0)
+        rows.append(np.log(c) - np.log1p(-c))
+    return np.column_stack(rows)
+
+
+def items_of(model: ItemModel, rows: Floats, phi: Floats | None = None) -> Items:
+    """Return the items of rows."""
+    a, d = rows[:, 0], rows[:, 1:]
+    if model == "graded":
+        return Items(model, a, steps=np.where(present(d), -d / a[:, None], np.nan))
+    c = sigmoid(rows[:, 2]) if model == "3pl" else None
+    return Items(model, a, -d[:, 0] / a, c, phi=phi)  # type: ignore[arg-type]
+
 
 NODES, REACH = 61, 6.0
 _MOST_NODES = 481
@@ -41,11 +146,11 @@ _SLOPE_SPREAD = 0.5  # of log a, for items that would run away
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """What is to be fitted: responses, model, what is held fixed and what has a prior."""
+class FitProblem:
+    """Specify a fit: responses, model, fixed parameters and priors."""
 
     responses: Responses
-    model: Model
+    model: ItemModel
     free: Bools  #: (items, parameters): False where fixed
     held: Bools  #: items with a weak prior on the slope
     is_shared: bool  #: one slope for all items
@@ -53,7 +158,7 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class CalibrationFit:
     """Parameters of items and of the distribution of abilities."""
 
     rows: Floats
@@ -65,19 +170,19 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
-class Expected:
+class ExpectedCounts:
     """Where people are: their posterior on the nodes, and the counts that fall to each node."""
 
     nodes: Floats
     posterior: Floats  # (people, nodes)
     counts: Floats  # (grades, items, nodes)
     log_likelihood: float
-    terms: Terms
+    terms: ItemTerms
     rows: Floats  # of the items, at which all this is
 
 
 def enough_nodes(trials: Floats) -> int:
-    """Return how many nodes it takes for people with so many trials.
+    """Return the number of nodes needed for models with that many trials.
 
     Where a person's posterior is narrower than the space between nodes, all of it falls to one of
     them, and slopes come out wrong by some percent.
@@ -97,7 +202,7 @@ def _nodes(mean: float, sd: float, count: int) -> tuple[Floats, Floats]:
     return mean + sd * z, log - np.log(np.exp(log).sum())
 
 
-def expect(problem: Problem, fit: Fit, count: int | None = None) -> Expected:
+def expect(problem: FitProblem, fit: CalibrationFit, count: int | None = None) -> ExpectedCounts:
     """Spread the people over the nodes (E-step)."""
     nodes, log_prior = _nodes(fit.mean, fit.sd, count or enough_nodes(problem.responses.trials))
     parts = terms(problem.model, fit.rows, nodes)
@@ -114,7 +219,7 @@ def expect(problem: Problem, fit: Fit, count: int | None = None) -> Expected:
     for grade, matrix in enumerate(data.grades, start=1):
         counts[grade] = matrix.T @ log
     counts[0] = _trials_at(data.trials, log) - counts[1:].sum(axis=0)
-    return Expected(nodes, log, np.maximum(counts, 0.0), likelihood, parts, fit.rows)
+    return ExpectedCounts(nodes, log, np.maximum(counts, 0.0), likelihood, parts, fit.rows)
 
 
 def _of_trials(trials: Floats, wrong: Floats) -> Floats:
@@ -139,23 +244,25 @@ def _trials_at(trials: Floats, posterior: Floats) -> Floats:
 # -- the M-step --------------------------------------------------------------------------------
 
 
-def _maximised(problem: Problem, fit: Fit, found: Expected) -> Fit:
+def _maximised(
+    problem: FitProblem, fit: CalibrationFit, expected: ExpectedCounts
+) -> CalibrationFit:
     """Fit the items to the expected counts, by a few steps of Newton."""
-    rows, parts = fit.rows, found.terms
+    rows, parts = fit.rows, expected.terms
     for turn in range(3):
         if turn:
-            parts = terms(problem.model, rows, found.nodes)
-        moved = _newton(problem, rows, found.counts, parts)
+            parts = terms(problem.model, rows, expected.nodes)
+        moved = _newton(problem, rows, expected.counts, parts)
         rows = _ordered(rows, moved) if problem.model == "graded" else moved
     if not problem.moves:
         return replace(fit, rows=rows)
-    share = found.posterior.mean(axis=0)
-    mean = float(share @ found.nodes)
-    sd = float(np.sqrt(share @ (found.nodes - mean) ** 2))
+    share = expected.posterior.mean(axis=0)
+    mean = float(share @ expected.nodes)
+    sd = float(np.sqrt(share @ (expected.nodes - mean) ** 2))
     return replace(fit, rows=rows, mean=mean, sd=sd)
 
 
-def _newton(problem: Problem, rows: Floats, counts: Floats, parts: Terms) -> Floats:
+def _newton(problem: FitProblem, rows: Floats, counts: Floats, parts: ItemTerms) -> Floats:
     gradient = np.einsum("gnk,gpnk->np", counts, parts.slope)
     matrix = item_information(counts.sum(axis=0), parts)
     add_priors(problem, rows, gradient, matrix)
@@ -171,7 +278,7 @@ def _newton(problem: Problem, rows: Floats, counts: Floats, parts: Terms) -> Flo
     return moved
 
 
-def item_information(trials: Floats, parts: Terms) -> Floats:
+def item_information(trials: Floats, parts: ItemTerms) -> Floats:
     """Return the expected curvature of each item's likelihood, a matrix each."""
     size = parts.slope.shape[1]
     weight = trials * np.exp(parts.log)
@@ -191,19 +298,19 @@ def _solved(matrix: Floats, gradient: Floats) -> Floats:
 
 def _shared(gradient: Floats, matrix: Floats, free: Bools) -> Floats:
     """Solve with one slope for all items, eliminating the intercepts first."""
-    slope, cross, own = matrix[:, 0, 0], matrix[:, 0, 1], matrix[:, 1, 1]
+    slope, cross, intercept = matrix[:, 0, 0], matrix[:, 0, 1], matrix[:, 1, 1]
     change: float = 0.0
     if free[:, 0].all():
-        rest = max(float(np.sum(slope - cross**2 / own)), 1e-9)
-        change = float(np.sum(gradient[:, 0] - cross * gradient[:, 1] / own)) / rest
+        rest = max(float(np.sum(slope - cross**2 / intercept)), 1e-9)
+        change = float(np.sum(gradient[:, 0] - cross * gradient[:, 1] / intercept)) / rest
         change = min(max(change, -_LARGEST_STEP), _LARGEST_STEP)
-    step = (gradient[:, 1] - cross * change) / own
+    step = (gradient[:, 1] - cross * change) / intercept
     limited: Floats = np.clip(step, -_LARGEST_STEP, _LARGEST_STEP)
-    return np.column_stack([np.full(len(own), change), limited])
+    return np.column_stack([np.full(len(intercept), change), limited])
 
 
-def add_priors(problem: Problem, rows: Floats, gradient: Floats, matrix: Floats) -> None:
-    """Add what the weak priors say to the gradient and the information of items."""
+def add_priors(problem: FitProblem, rows: Floats, gradient: Floats, matrix: Floats) -> None:
+    """Add the weak priors to the gradient and information of items."""
     held = problem.held & (rows[:, 0] > 0.0)
     if held.any():
         a = rows[held, 0]
@@ -229,7 +336,9 @@ def _ordered(before: Floats, after: Floats) -> Floats:
 # -- all of it ---------------------------------------------------------------------------------
 
 
-def fitted(problem: Problem, start: Fit, *, tolerance: float, most: int) -> Fit:
+def fitted(
+    problem: FitProblem, start: CalibrationFit, *, tolerance: float, most: int
+) -> CalibrationFit:
     """Iterate from a start until no parameter moves by more than the tolerance."""
     fit, iterations, last = start, 0, -np.inf
     while iterations < most:
@@ -244,6 +353,7 @@ def fitted(problem: Problem, start: Fit, *, tolerance: float, most: int) -> Fit:
                 second, log_likelihood=again.log_likelihood, iterations=iterations, converged=True
             )
         last = again.log_likelihood
+        # A SQUAREM step is kept only where it does not lower the likelihood.
         far = _extrapolated(problem, fit, first, second)
         ahead = expect(problem, far)
         iterations += 1
@@ -251,15 +361,18 @@ def fitted(problem: Problem, start: Fit, *, tolerance: float, most: int) -> Fit:
     return replace(fit, log_likelihood=last, iterations=iterations)
 
 
-def _vector(fit: Fit) -> Floats:
+def _vector(fit: CalibrationFit) -> Floats:
     return np.concatenate([fit.rows.ravel(), [fit.mean, np.log(fit.sd)]])
 
 
-def _extrapolated(problem: Problem, zero: Fit, first: Fit, second: Fit) -> Fit:
+def _extrapolated(
+    problem: FitProblem, zero: CalibrationFit, first: CalibrationFit, second: CalibrationFit
+) -> CalibrationFit:
     x0, x1, x2 = _vector(zero), _vector(first), _vector(second)
     r, v = x1 - x0, x2 - 2.0 * x1 + x0
     size = float(np.sqrt((v * v).sum()))
     length = max(1.0, float(np.sqrt((r * r).sum())) / size) if size > 0.0 else 1.0
+    # SQUAREM's third scheme: a step of length |r| / |v|
     x = x0 + 2.0 * length * r + length * length * v
     rows = x[:-2].reshape(second.rows.shape)
     if problem.model == "graded":

@@ -1,4 +1,4 @@
-"""Items of a bank: what each asks of a model, as the parameters of a response curve.
+"""Items of a bank, as parameters of response curves.
 
 With σ(x) = 1 / (1 + exp(-x)), and no factor of 1.7 anywhere::
 
@@ -15,12 +15,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from passband.errors import InvalidInput, UnknownName, WrongType, nearest
+from passband.errors import InvalidInput, WrongType
+from passband.stats.checks import check_choice
 from passband.types import ArrayLike, Floats, Ints
 
-__all__ = ["Items", "Model", "check_model"]
+__all__ = ["ItemModel", "Items", "check_model"]
 
-Model = Literal["1pl", "2pl", "3pl", "graded", "continuous"]
+ItemModel = Literal["1pl", "2pl", "3pl", "graded", "continuous"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,7 @@ class Items:
     [0.731, 0.5]
     """
 
-    model: Model
+    model: ItemModel
     a: Floats
     b: Floats = None  # type: ignore[assignment]  # filled in below
     c: Floats = None  # type: ignore[assignment]
@@ -97,13 +98,8 @@ class Items:
 
 
 def check_model(model: object) -> None:
-    """Refuse a name that is not that of a model."""
-    known = get_args(Model)
-    if not isinstance(model, str):
-        raise WrongType(f"model must be one of {', '.join(known)}; got {model!r}.")
-    if model not in known:
-        hint = nearest(model, known)
-        raise UnknownName(f"model must be one of {', '.join(known)}; got {model!r}.{hint}")
+    """Refuse an unknown model name."""
+    check_choice("model", model, get_args(ItemModel))
 
 
 def _column(
@@ -125,7 +121,7 @@ def _column(
     return column
 
 
-def _steps(model: Model, steps: ArrayLike | None, length: int) -> Floats | None:
+def _steps(model: ItemModel, steps: ArrayLike | None, length: int) -> Floats | None:
     if model != "graded":
         if steps is not None:
             raise InvalidInput(f"steps belong to graded items; these are {model!r}.")
@@ -146,7 +142,7 @@ def _steps(model: Model, steps: ArrayLike | None, length: int) -> Floats | None:
     return rows
 
 
-def _check_values(model: Model, values: dict[str, Floats]) -> None:
+def _check_values(model: ItemModel, values: dict[str, Floats]) -> None:
     a, c, phi = values["a"], values["c"], values["phi"]
     rules = (
         ("a", a, a > 0.0, "must be above 0: leave out items that good models fail more often"),

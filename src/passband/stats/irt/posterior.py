@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from passband.stats.checks import as_level, as_number, as_positive
 from passband.stats.irt.curves import log_likelihood, log_sigmoid, slopes
-from passband.stats.irt.evidence import Evidence, as_rho, check_evidence, weighted
 from passband.stats.irt.items import Items
+from passband.stats.irt.responses import ItemEvidence, as_rho, check_evidence, weighted
 from passband.types import ArrayLike, Bools, Floats, Ints
 
-__all__ = ["Grid", "Posterior"]
+__all__ = ["AbilityPosterior", "Grid"]
 
 NODES = 121
 REACH = 6.0  # of the first nodes, in standard deviations of the prior
@@ -111,15 +111,15 @@ class Grid:
         return kept
 
 
-class Posterior:
-    """What is known of one model's ability: its prior and the evidence so far.
+class AbilityPosterior:
+    """Posterior of one model's ability: prior and evidence so far.
 
     `theta` is the posterior mean and `se` the posterior standard deviation. The order of the
     evidence does not matter.
 
-    >>> posterior = Posterior(Grid.of(Items("2pl", a=[1.0, 1.0], b=[0.0, 0.0])))
-    >>> posterior.add(Evidence(0, 1.0))
-    >>> posterior.add(Evidence(1, 0.0))
+    >>> posterior = AbilityPosterior(Grid.of(Items("2pl", a=[1.0, 1.0], b=[0.0, 0.0])))
+    >>> posterior.add(ItemEvidence(0, 1.0))
+    >>> posterior.add(ItemEvidence(1, 0.0))
     >>> abs(posterior.theta) < 1e-12, round(posterior.se, 3)
     (True, 0.835)
     """
@@ -130,38 +130,38 @@ class Posterior:
         self.grid = grid
         self.nodes = grid.nodes
         self._log = grid.log_prior(grid.nodes)
-        self._seen: dict[int, tuple[Evidence, ...]] = {}
+        self._seen: dict[int, tuple[ItemEvidence, ...]] = {}
         self.theta, self.se = grid.prior_mean, grid.prior_sd
 
-    def copy(self) -> Posterior:
+    def copy(self) -> AbilityPosterior:
         """Return a posterior of its own with the same evidence."""
-        other = Posterior.__new__(Posterior)
+        other = AbilityPosterior.__new__(AbilityPosterior)
         other.grid, other.nodes, other._log = self.grid, self.nodes, self._log
         other._seen, other.theta, other.se = dict(self._seen), self.theta, self.se
         return other
 
     @property
-    def evidence(self) -> list[Evidence]:
+    def evidence(self) -> list[ItemEvidence]:
         """All evidence, item by item."""
         return [one for several in self._seen.values() for one in several]
 
-    def add(self, evidence: Evidence) -> None:
+    def add(self, evidence: ItemEvidence) -> None:
         """Learn from the scores of one item."""
         self.extend([evidence])
 
-    def extend(self, evidence: Iterable[Evidence]) -> None:
+    def extend(self, evidence: Iterable[ItemEvidence]) -> None:
         """Learn from the scores of several items."""
-        given = list(evidence)
-        for one in given:
+        added = list(evidence)
+        for one in added:
             check_evidence(self.grid.items, one)
-        for one in given:
+        for one in added:
             before = self._seen.get(one.item, ())
             self._seen[one.item] = after = (*before, one)
-            if len(given) <= FEW:
+            if len(added) <= FEW:
                 self._replace(before, after)
-        if len(given) > FEW:
+        if len(added) > FEW:
             self._log = self._log_density(self.nodes)
-        if given:
+        if added:
             self._settle()
 
     def density(self) -> tuple[Floats, Floats]:
@@ -187,13 +187,13 @@ class Posterior:
         low, high = self.quantiles([rest, 1.0 - rest])
         return float(low), float(high)
 
-    def _replace(self, before: tuple[Evidence, ...], after: tuple[Evidence, ...]) -> None:
+    def _replace(self, before: tuple[ItemEvidence, ...], after: tuple[ItemEvidence, ...]) -> None:
         change = self._of_item(after, self.nodes)
         if before:
             change = change - self._of_item(before, self.nodes)
         self._log = self._log + change
 
-    def _of_item(self, evidence: tuple[Evidence, ...], nodes: Floats) -> Floats:
+    def _of_item(self, evidence: tuple[ItemEvidence, ...], nodes: Floats) -> Floats:
         """Return the log-likelihood of all evidence on one item."""
         items, rho = self.grid.items, self.grid.rho
         trials = sum([one.trials for one in evidence])
@@ -272,10 +272,10 @@ def _between_nodes(nodes: Floats, log: Floats) -> tuple[Floats, Floats]:
     At a cliff, which a steep item makes, the parabola would tower over all three; it is cut off.
     """
     step = nodes[1] - nodes[0]
-    place = np.arange((len(nodes) - 1) * PARTS + 1) / PARTS
-    centre = np.clip(np.rint(place).astype(np.intp), 1, len(nodes) - 2)
-    t = place - centre
+    position = np.arange((len(nodes) - 1) * PARTS + 1) / PARTS
+    centre = np.clip(np.rint(position).astype(np.intp), 1, len(nodes) - 2)
+    t = position - centre
     left, middle, right = log[centre - 1], log[centre], log[centre + 1]
     bent = middle + t * (right - left) / 2.0 + t * t * (left - 2.0 * middle + right) / 2.0
     highest = np.maximum(np.maximum(left, middle), right)
-    return nodes[0] + place * step, np.minimum(bent, highest + PEAK)
+    return nodes[0] + position * step, np.minimum(bent, highest + PEAK)

@@ -1,4 +1,4 @@
-"""Estimates from a judge's verdicts, corrected by the trials that people labelled.
+"""Correct estimates from a judge's verdicts by the trials that people labelled.
 
 `Judged` holds the trials of one model with the judge's scores and the labels. `corrected` estimates
 a metric of the labels from both, `corrected_difference` the difference of two models, `agreement`
@@ -8,23 +8,22 @@ The method, its formulas and its measured coverage are in docs/judged.md.
 
 from __future__ import annotations
 
-from passband.stats.judged.agreement import Agreement, Rate, agreement
-from passband.stats.judged.corrected import corrected
-from passband.stats.judged.design import Design
+from passband.stats.judged.correction import corrected
 from passband.stats.judged.difference import corrected_difference
 from passband.stats.judged.draw import Drawn, draw_labels
-from passband.stats.judged.judged import Judged
-from passband.stats.judged.purchase import Prices, Purchase
+from passband.stats.judged.judge_agreement import JudgeAgreement, Rate, agreement
+from passband.stats.judged.judged import Design, Judged
+from passband.stats.judged.next_data import NextData, Prices
 from passband.stats.judged.split import JudgedSplit, split_judged
 
 __all__ = [
-    "Agreement",
     "Design",
     "Drawn",
+    "JudgeAgreement",
     "Judged",
     "JudgedSplit",
+    "NextData",
     "Prices",
-    "Purchase",
     "Rate",
     "agreement",
     "corrected",

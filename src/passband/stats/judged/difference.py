@@ -1,4 +1,4 @@
-"""The difference of two models that one judge judged, corrected by labels of both.
+"""Correct the difference of two models with one judge by labels of both.
 
 Each side has its corrected value, with a prediction p of every trial and weighted residuals of the
 labelled ones (see `strata` and `regression`). With d_i the difference of the mean predictions of
@@ -12,26 +12,151 @@ as it is shared. The floor is one residual of 1, as for a single model.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import NO_SPREAD, TRIALS_AS_PROBLEMS, Note, of_side
 from passband.stats.checks import Over, as_level, check_over, check_text
-from passband.stats.decision.compare import Comparison, compare
+from passband.stats.decision.comparison import Comparison, compare
 from passband.stats.decision.paired import Ends, Tested, Unseen
 from passband.stats.decision.verdict import as_margin, decide, rare_losses
 from passband.stats.interval.default.wilson import student_quantile
+from passband.stats.interval.estimation import estimate
 from passband.stats.judged.judged import Judged
-from passband.stats.judged.matching import Matched, match_judged
-from passband.stats.judged.refusal import check_labels, check_metric
-from passband.stats.judged.remarks import label_notes
-from passband.stats.judged.side import Side, side_of
-from passband.stats.judged.units import label_outcomes
+from passband.stats.judged.regression import Prediction, regressed
+from passband.stats.judged.remarks import check_labels, check_metric, is_mean_score, label_notes
+from passband.stats.judged.sample import (
+    UNMEASURED,
+    judge_values,
+    label_outcomes,
+    limits_of,
+    problem_units,
+    sample_of,
+)
+from passband.stats.judged.strata import strata_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
-from passband.types import Floats
+from passband.types import Bools, Floats, Ints
 
-__all__ = ["BY_LABELS", "JudgedContrast", "corrected_difference"]
+__all__ = [
+    "BY_LABELS",
+    "JudgedContrast",
+    "JudgedSide",
+    "Matched",
+    "corrected_difference",
+    "match_judged",
+    "side_of",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """Two sides with the same problems in the same order, each with at least k trials."""
+
+    a: Judged
+    b: Judged
+    n_shared: int
+    only_a: int
+    only_b: int
+    left_out: int
+
+
+def match_judged(a: Judged, b: Judged, k: int) -> Matched:
+    """Return two sides on the problems that both have, and that have k trials on both."""
+    shared = sorted(set(a.problems) & set(b.problems))
+    sides = [_positions(side, shared) for side in (a, b)]
+    enough = (a.trials[sides[0]] >= k) & (b.trials[sides[1]] >= k)
+    if enough.sum() < 2:
+        raise InvalidInput(
+            f"a difference needs at least 2 problems that both models have, with {k} trials each; "
+            f"got {int(enough.sum())}."
+        )
+    return Matched(
+        _on(a, sides[0][enough]),
+        _on(b, sides[1][enough]),
+        len(shared),
+        len(a.problems) - len(shared),
+        len(b.problems) - len(shared),
+        int((~enough).sum()),
+    )
+
+
+def _positions(side: Judged, names: list[str]) -> Ints:
+    place = {name: position for position, name in enumerate(side.problems)}
+    return np.array([place[name] for name in names], dtype=np.int64)
+
+
+def _on(side: Judged, positions: Ints) -> Judged:
+    """Return the trials of some problems."""
+    if len(positions) == side.n_problems:
+        return side
+    new = np.full(side.n_problems, -1)
+    new[positions] = np.arange(len(positions))
+    rows = new[side.problem] >= 0
+    return replace(
+        side,
+        problems=tuple(side.problems[position] for position in positions.tolist()),
+        problem=new[side.problem][rows],
+        trial=side.trial[rows],
+        score=side.score[rows],
+        label=side.label[rows],
+        probability=None if side.probability is None else side.probability[rows],
+        votes=None if side.votes is None else side.votes[rows],
+        vote_variance=None if side.vote_variance is None else side.vote_variance[rows],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedSide:
+    """A corrected value with everything that its part of a difference's variance needs."""
+
+    value: float
+    limits: tuple[float, float]
+    prediction: Prediction
+    floor: float  # the square of one residual of 1, weighted
+    noise: float | None  # the part over trials, beside that of the residuals; None if unknown
+
+    @property
+    def n_problems(self) -> int:
+        return self.prediction.sample.n_problems
+
+    @property
+    def means(self) -> Floats:
+        """The mean prediction of each problem."""
+        return self.prediction.sample.means(self.prediction.predicted)
+
+    @property
+    def labelled_problems(self) -> Bools:
+        sample = self.prediction.sample
+        return np.bincount(sample.label_problem, minlength=sample.n_problems) > 0
+
+
+def side_of(judged: Judged, metric: Metric, over: Over) -> JudgedSide:
+    """Return a side: by verdict for a mean of labels of 0 or 1, else by regression."""
+    limits, noise = limits_of(judged, metric), None
+    is_mean, is_binary = is_mean_score(metric), judged.has_binary_labels
+    if is_mean and is_binary:
+        strata = strata_of(sample_of(judged))
+        value, prediction = strata.value, strata.prediction
+    elif is_mean:
+        fit = regressed(sample_of(judged), judge_values(judged), bounded=False)
+        value, prediction = fit.value, fit.prediction
+    else:
+        units = problem_units(judged, metric)
+        fit = regressed(units.sample, units.judge, bounded=is_binary)
+        value, prediction = fit.value, fit.prediction
+        if over == "trials":
+            judge = estimate(units.outcomes, metric.name, over="trials")
+            known = judge.se is not None and not {n.code for n in judge.notes} & UNMEASURED
+            noise = (fit.slope * judge.se) ** 2 if known and judge.se is not None else None
+    if is_mean and over == "trials" and int(judged.trials.max()) > 1:
+        noise = prediction.within()
+    weight = prediction.sample.label_weight
+    floor = float(weight @ weight) ** 2 if is_binary else 0.0
+    return JudgedSide(min(max(value, limits[0]), limits[1]), limits, prediction, floor, noise)
+
 
 BY_LABELS = "corrected by labels, paired by problem"
 _LEAST_SHARE = 0.3  # of the labels' noise that is left when the trials' cancels it
@@ -46,7 +171,7 @@ def corrected_difference(
     level: float = 0.95,
     margin: float | None = None,
 ) -> Comparison:
-    """Return how much larger a metric of the labels is for b than for a (b - a).
+    """Return the difference b - a of a metric of the labels.
 
     Problems are matched by name, those of one side alone are left out and counted. The values of
     the two sides are those of `corrected` on the shared problems. Both sides need labels: a judge
@@ -133,7 +258,7 @@ class JudgedContrast(Tested):
     method = BY_LABELS
     test = "interval"
 
-    def __init__(self, a: Side, b: Side, over: Over) -> None:
+    def __init__(self, a: JudgedSide, b: JudgedSide, over: Over) -> None:
         self.value = b.value - a.value
         self._limits = a.limits[1] - b.limits[0], b.limits[1] - a.limits[0]
         noise, labelled = _label_noise(a, b)
@@ -161,7 +286,7 @@ class JudgedContrast(Tested):
         return float(stdtr(self._freedom, -abs(self.value - at) / self.se))
 
 
-def _label_noise(a: Side, b: Side) -> tuple[float, float]:
+def _label_noise(a: JudgedSide, b: JudgedSide) -> tuple[float, float]:
     """Return the labels' part of the variance, and the problems labelled on either side."""
     sums = b.prediction.residual_sums() - a.prediction.residual_sums()
     has_labels = [side.labelled_problems for side in (a, b)]
@@ -172,8 +297,8 @@ def _label_noise(a: Side, b: Side) -> tuple[float, float]:
     return either / (either - 2.0) * (float(sums @ sums) + floor), either
 
 
-def _rest(a: Side, b: Side, over: Over) -> tuple[float, tuple[Note, ...]]:
-    """Return the variance beside that of the residuals."""
+def _rest(a: JudgedSide, b: JudgedSide, over: Over) -> tuple[float, tuple[Note, ...]]:
+    """Return the variance not due to residuals."""
     count = a.n_problems
     away: Floats = b.means - a.means
     away = away - away.mean()

@@ -17,11 +17,10 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.stats.checks import as_whole
 from passband.stats.data.values import ArrayValue, frozen
-from passband.stats.judged.design import Design, labels_in_rounds
-from passband.stats.judged.judged import Judged
+from passband.stats.judged.judged import Design, Judged, labels_in_rounds
 from passband.types import ArrayLike, Floats, Ints
 
-__all__ = ["Drawn", "Keys", "draw_labels", "drawn_rows"]
+__all__ = ["Drawn", "TrialKeys", "draw_labels", "drawn_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +37,7 @@ class Drawn(ArrayValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Keys:
+class TrialKeys:
     """Random numbers, one of each problem and one of each trial."""
 
     problem: Floats
@@ -90,11 +89,11 @@ def draw_labels(
     return Drawn(frozen(order[rows]), frozen(chance), design, seed)
 
 
-def _keys(judged: Judged, seed: int | str) -> Keys:
+def _keys(judged: Judged, seed: int | str) -> TrialKeys:
     problems = [_uniform(seed, name) for name in judged.problems]
     pairs = zip(judged.problem.tolist(), judged.trial.tolist(), strict=True)
     trials = [_uniform(seed, judged.problems[code], number) for code, number in pairs]
-    return Keys(np.array(problems), np.array(trials))
+    return TrialKeys(np.array(problems), np.array(trials))
 
 
 def _uniform(*parts: object) -> float:
@@ -105,7 +104,7 @@ def _uniform(*parts: object) -> float:
 
 
 def drawn_rows(
-    judged: Judged, count: int, design: Design, keys: Keys, each: int | None = None
+    judged: Judged, count: int, design: Design, keys: TrialKeys, each: int | None = None
 ) -> tuple[Ints, Floats]:
     """Return the rows of `judged` that are drawn, first to last, and the probability of each."""
     problem, trials = judged.problem, judged.trials
@@ -127,7 +126,7 @@ def drawn_rows(
     return rows, (chosen / len(trials) * labels / trials)[problem[rows]]
 
 
-def _by_verdict(verdict: Ints, count: int, keys: Keys) -> tuple[Ints, Floats]:
+def _by_verdict(verdict: Ints, count: int, keys: TrialKeys) -> tuple[Ints, Floats]:
     """Draw half from passed, half from failed trials; of those without a verdict, their share."""
     size = np.bincount(verdict, minlength=3)
     missing = size[2] / len(verdict)
@@ -139,7 +138,7 @@ def _by_verdict(verdict: Ints, count: int, keys: Keys) -> tuple[Ints, Floats]:
 
 
 def _rank(group: Ints, key: Floats) -> Ints:
-    """Return the place of each entry among those of its group, by key."""
+    """Return each entry's rank within its group, by key."""
     order = np.lexsort((key, group))
     size = np.bincount(group)
     starts = np.cumsum(size) - size

@@ -9,15 +9,13 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.notes import NO_SPLIT_ONE_TRIAL, Note, votes_unmeasured
 from passband.stats.checks import Over, check_over, check_text
-from passband.stats.judged.corrected import corrected
+from passband.stats.judged.correction import corrected
 from passband.stats.judged.judged import Judged
-from passband.stats.judged.purchase import Prices, Purchase, Sizes, Variances, purchases
-from passband.stats.judged.refusal import is_mean_score
+from passband.stats.judged.next_data import NextData, Prices, Sizes, Variances, purchases
 from passband.stats.judged.regression import regressed
-from passband.stats.judged.remarks import explained_by
-from passband.stats.judged.sample import Sample, sample_of
+from passband.stats.judged.remarks import explained_by, is_mean_score
+from passband.stats.judged.sample import LabelSample, judge_values, sample_of
 from passband.stats.judged.strata import strata_of
-from passband.stats.judged.units import judge_values
 from passband.stats.metric.registry import parse_metric
 
 __all__ = ["JudgedSplit", "split_judged"]
@@ -49,7 +47,7 @@ class JudgedSplit:
     reliability: float | None  #: of a score of as many votes as there are
     explained: float  #: share of the labels' variance that the judge explains
     worth: float  #: labels without a judge that one label with it is worth
-    purchases: tuple[Purchase, ...] = ()  #: best first
+    purchases: tuple[NextData, ...] = ()  #: best first
     notes: tuple[Note, ...] = ()
 
     def __str__(self) -> str:
@@ -130,7 +128,7 @@ def _notes(judged: Judged, variances: Variances) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _sizes(judged: Judged, sample: Sample) -> Sizes:
+def _sizes(judged: Judged, sample: LabelSample) -> Sizes:
     votes = 1.0 if judged.votes is None else float(1.0 / np.mean(1.0 / judged.votes))
     trials = judged.n_problems**2 / float((1.0 / judged.trials).sum())
     return Sizes(
@@ -143,7 +141,7 @@ def _sizes(judged: Judged, sample: Sample) -> Sizes:
     )
 
 
-def _variances(judged: Judged, sample: Sample) -> Variances:
+def _variances(judged: Judged, sample: LabelSample) -> Variances:
     """Return the parts of a label's variance.
 
     The part between problems is M times what the interval over problems has beyond the one over

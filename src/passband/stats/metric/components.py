@@ -18,14 +18,16 @@ from passband.errors import InvalidInput
 from passband.stats.data.graded import GradedScores, best_weights
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.spending import SPENT
-from passband.stats.metric.credits import all_of, at_least, share
-from passband.stats.metric.kernel import (
+from passband.stats.metric.credits import (
+    all_of,
+    at_least,
     expected_credit,
     none_of_first,
     products,
+    share,
     subset_histograms,
 )
-from passband.stats.metric.latent import latent_credit
+from passband.stats.metric.pmf import binomial_pmf
 from passband.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -40,10 +42,56 @@ __all__ = [
     "ProblemValue",
     "Values",
     "blend",
+    "latent_credit",
     "mean_curve",
     "values_by_problem",
     "values_of",
 ]
+
+_TABLE = 1 << 20  # entries of a table that is made at once
+_FEW_STEPS = 4
+
+
+def latent_credit(credit: Floats, p: Floats) -> Floats:
+    """Return ``g(p) = sum_j s_j Binomial(j; k, p)`` for a credit vector s_0 .. s_k.
+
+    Summed over the steps of s where they are few, as they are for pass@k and its like.
+
+    >>> latent_credit(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.5, 1.0])).tolist()
+    [0.0, 0.75, 1.0]
+    """
+    steps = np.diff(credit)
+    (jumps,) = steps.nonzero()
+    if len(jumps) > _FEW_STEPS:
+        return _by_terms(credit, p)
+    value = np.full(p.shape, credit[0])
+    for jump in jumps.tolist():
+        value += steps[jump] * _reaches(jump + 1, len(steps), p)
+    return value
+
+
+def _reaches(j: int, k: int, p: Floats) -> Floats:
+    """Return P(at least j of k succeed)."""
+    from scipy.special import betainc, xlog1py
+
+    if j == 1:
+        reached: Floats = -np.expm1(xlog1py(k, -p))
+    else:
+        reached = p**k if j == k else betainc(j, k - j + 1, p)
+    return reached
+
+
+def _by_terms(credit: Floats, p: Floats) -> Floats:
+    """Return g(p) as the sum of all its terms, in blocks of p."""
+    k = len(credit) - 1
+    j = np.arange(k + 1)
+    flat = p.ravel()[:, None]
+    value = np.empty(len(flat))
+    rows = max(1, _TABLE // (k + 1))
+    for start in range(0, len(flat), rows):
+        some = slice(start, start + rows)
+        value[some] = binomial_pmf(k, j, flat[some]) @ credit
+    return value.reshape(p.shape)
 
 
 _NO_NOISE = "the sampling noise of this metric is known only for scores of 0 or 1."
@@ -65,7 +113,7 @@ class Values:
 
 
 class ProblemValue(ABC):
-    """One value per problem, whatever is known of its trials."""
+    """Define one value per problem from its trials."""
 
     needs_binary = True  #: whether it is defined for scores of 0 and 1 alone
     is_posterior = False  #: whether a prior is part of the value
@@ -99,7 +147,7 @@ class ProblemValue(ABC):
         raise InvalidInput("this metric does not use answers.")
 
     def as_scores(self, outcomes: Outcomes, k: int, over: str) -> Outcomes | None:
-        """Return outcomes whose mean score is the metric, with the same noise, if there are any.
+        """Return outcomes whose mean score is the metric with the same noise, or None.
 
         `over` is the target of an interval: "problems" or "trials".
         """
@@ -107,7 +155,7 @@ class ProblemValue(ABC):
 
     @classmethod
     def of_ordered(cls, values: Sequence[Self], ordered: Floats, ks: Sequence[int]) -> Floats:
-        """Return the value at each k (columns) of problems whose scores are rows in rising order.
+        """Return values by k (columns); rows are a problem's sorted scores.
 
         ``values[i]`` is the value at ``ks[i]``; no k is larger than the number of scores.
         """
@@ -117,7 +165,7 @@ class ProblemValue(ABC):
         return np.stack(columns, axis=1)
 
     def trials_for_noise(self, k: int) -> int:
-        """Return how many graded trials of a problem show how its value varies with sampling."""
+        """Return the fewest graded trials that show a value's sampling noise."""
         raise InvalidInput(_NO_NOISE)
 
     def pseudo_values(self, ordered: Floats, k: int) -> Floats:
@@ -216,15 +264,15 @@ class MeanScore(ProblemValue):
         return max(2, k)
 
     def pseudo_values(self, ordered: Floats, k: int) -> Floats:
-        """Return the scores themselves, the variance of whose mean is s^2 / n."""
+        """Return the scores: the variance of their mean is s^2 / n."""
         return ordered
 
     def as_scores(self, outcomes: Outcomes, k: int, over: str) -> Outcomes | None:
         return outcomes.take(np.flatnonzero(outcomes.trials >= k)) if k > 1 else None
 
 
-class Spent(MeanScore):
-    """The mean of what the trials took."""
+class SpentMean(MeanScore):
+    """Mean cost, tokens or seconds of the trials."""
 
     is_spent = True
 
@@ -304,7 +352,7 @@ def values_of(part: ProblemValue, outcomes: Outcomes, k: int) -> Values:
 
 
 def _require_spent(part: ProblemValue, outcomes: Outcomes) -> None:
-    """Refuse to average scores as if they were what the trials took."""
+    """Refuse scores where costs, tokens or seconds are needed."""
     if part.is_spent and outcomes.scale not in (SPENT, SPENT.upright):
         raise InvalidInput("this metric is of what trials took, which is not known here.")
 

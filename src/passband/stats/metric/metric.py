@@ -51,7 +51,7 @@ class Metric(ABC):
 
     @abstractmethod
     def linear(self, parts: Sequence[Floats], means: Sequence[float]) -> Floats:
-        """Return one value per problem whose mean is the metric, from the values of its parts."""
+        """Return one value per problem, with the metric as mean, from its parts' values."""
 
     @abstractmethod
     def gradient(self, totals: Floats) -> Floats:
@@ -70,7 +70,7 @@ class Metric(ABC):
 
     @property
     def is_score(self) -> bool:
-        """Whether its values are on the scale of the scores, and not chances of success."""
+        """Whether values are on the scores' scale rather than probabilities."""
         return self.is_mean and self.parts[0].is_score
 
     def on_scale(self, outcomes: Outcomes, *values: float) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""Metrics by name: what each averages over problems, and how to add one.
+"""Register metrics by name.
 
 A metric that depends on the number of successes among k draws is one credit vector:
 
@@ -34,11 +34,11 @@ from passband.stats.metric.components import (
     GeometricBlend,
     MeanScore,
     PosteriorMean,
-    Spent,
+    SpentMean,
 )
 from passband.stats.metric.metric import BlendMetric, MeanMetric, Metric
 from passband.stats.metric.names import MetricName, number, parse_name, unit_interval
-from passband.stats.metric.vote import Vote
+from passband.stats.metric.votes import VoteValue
 from passband.types import Floats
 
 __all__ = [
@@ -187,7 +187,7 @@ def needs_answers(names: Iterable[str]) -> bool:
 
 
 def measured_on(outcomes: Outcomes, name: str) -> Outcomes:
-    """Return the outcomes that a metric is measured on: the scores, or what the trials took."""
+    """Return the outcomes a metric is measured on: scores, or cost, tokens, seconds."""
     key = parse_name(name).key
     if key == PER_SOLVED:
         raise InvalidInput(
@@ -198,7 +198,7 @@ def measured_on(outcomes: Outcomes, name: str) -> Outcomes:
 
 
 def _of_all_trials(name: MetricName, most_trials: int) -> MetricName:
-    """Return the vote of all trials where that is what a name means: majority is vote@n."""
+    """Return the vote of all trials if a name means that: majority is vote@n."""
     if name.key != _ALL_TRIALS:
         return name
     if name.parameter is not None:
@@ -314,13 +314,13 @@ def _avg(name: MetricName, k: int) -> Metric:
 @register_family("tokens", summary="mean number of tokens of a trial, in and out")
 @register_family("latency", summary="mean seconds until a trial's answer came")
 def _spent(name: MetricName, k: int) -> Metric:
-    return MeanMetric(name.key, 1, Spent())
+    return MeanMetric(name.key, 1, SpentMean())
 
 
 @register_family("vote@", summary="the most frequent answer among k is right, ties shared")
 @register_family("cons@", summary="the same as vote@k")
 def _vote(name: MetricName, k: int) -> Metric:
-    return MeanMetric(name.at(k), k, Vote())
+    return MeanMetric(name.at(k), k, VoteValue())
 
 
 @register_family("avg@", summary="mean score of the problems with at least k trials")

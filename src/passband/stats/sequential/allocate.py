@@ -1,4 +1,4 @@
-"""Sizes from another model's results: more trials for problems that were noisy there.
+"""Allocate trials to problems by another model's results: more where those were noisy.
 
 Sizes that follow the outcomes of the very trials that are measured bias the mean, and are not
 offered. Sizes that were set before are harmless, whatever they are. For pass@k of a problem with
@@ -27,7 +27,7 @@ _RATES = (np.arange(400) + 0.5) / 400
 
 
 def sizes_from(other: Outcomes, metric: str, total: int) -> Ints:
-    """Return how often to ask each problem, `total` times in all, from another model's results.
+    """Return the trials per problem, `total` in all, from another model's results.
 
     No problem is asked less often than k times, nor more than eight times the average.
 

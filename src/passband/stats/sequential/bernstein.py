@@ -1,4 +1,4 @@
-r"""The stratified empirical-Bernstein sequence: an interval that holds at every round at once.
+"""The stratified empirical-Bernstein sequence: an interval that holds at every round at once.
 
 Let X_it be the score of problem i in round t, in [0, 1], with its own mean p_i, and mu the mean of
 the p_i over these M problems. Given the past, q_it is a prediction of X_it and l_t in [0, 1) a bet,
@@ -38,23 +38,75 @@ of Statistics 49, 1055-1080; Waudby-Smith and Ramdas (2023), JRSS B 86, 1-27.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from passband.errors import InvalidInput
 from passband.stats.checks import as_level, as_positive
-from passband.stats.sequential.rounds import Rounds
-from passband.types import Floats
+from passband.stats.data.outcomes import Outcomes
+from passband.types import ArrayLike, Floats
 
 __all__ = [
     "BernsteinEnds",
     "BernsteinSequence",
+    "Rounds",
     "bernstein_difference",
     "bernstein_interval",
     "best_bet",
     "psi",
 ]
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """Complete rounds: the score of every problem in each, or NaN where a trial has none.
+
+    A round is one trial of every problem. An incomplete round holds those trials that happened to
+    come back first, and answers that come late differ from the others; so it is not part of these.
+
+    >>> rounds = Rounds.of([[1, 0, 1], [0, 0, None]])
+    >>> rounds.count, rounds.upto(2).successes.tolist()
+    (3, [1, 0])
+    """
+
+    scores: Floats  # problems x rounds
+    problems: Sequence[str] | None = None
+    clusters: Sequence[str] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        scores: ArrayLike | Sequence[Sequence[float | None]],
+        problems: Sequence[str] | None = None,
+    ) -> Rounds:
+        """Make rounds from a matrix: a row per problem, an entry per round."""
+        try:
+            values = np.array(scores, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidInput("every problem must have one score, or None, per round.") from None
+        if values.ndim != 2 or not len(values):
+            raise InvalidInput(
+                f"rounds must be a matrix of problems x rounds; got shape {values.shape}."
+            )
+        return cls(values, problems)
+
+    @property
+    def count(self) -> int:
+        return int(self.scores.shape[1])
+
+    @property
+    def n_problems(self) -> int:
+        return len(self.scores)
+
+    def upto(self, rounds: int) -> Outcomes:
+        """Return the outcomes of the first rounds."""
+        return Outcomes.from_array(
+            self.scores[:, :rounds], problems=self.problems, clusters=self.clusters
+        )
+
 
 _PULLS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0])  # trials that the common mean weighs
 _WIDEST = 0.25  # the largest variance of a score in [0, 1]
@@ -105,7 +157,7 @@ def bernstein_interval(rounds: Rounds, half_width: float, level: float = 0.95) -
 def bernstein_difference(
     a: Rounds, b: Rounds, half_width: float, level: float = 0.95
 ) -> BernsteinEnds:
-    """Return the interval of the mean of b minus that of a, on the same problems and rounds."""
+    """Return the interval of mean(b) - mean(a) on the same problems and rounds."""
     if a.scores.shape != b.scores.shape:
         raise InvalidInput(
             f"a and b must have the same problems and rounds; got {a.scores.shape} and "
@@ -141,7 +193,7 @@ class BernsteinSequence:
         self._upper.add(np.nan_to_num(scores, nan=1.0))
 
     def add_pair(self, a: Floats, b: Floats) -> None:
-        """Take one round of both models; the sequence is then that of b minus a.
+        """Add one round of both models; the sequence is then for b - a.
 
         With 1 - X for the scores of a, its mean is half of 1 + b - a.
         """
@@ -199,13 +251,13 @@ class _Track:
         return self._weighted / self._bets if self._rounds else 0.5
 
     def reach(self, log: float) -> float:
-        """Return how far the end is from the centre."""
+        """Return the distance of the end from the centre."""
         if not self._rounds:
             return math.inf
         return (log + self._paid) / (self._count / self._per_unit * self._bets)
 
     def rounds_left(self, log: float, reach: float) -> float:
-        """Return what is lacking to this reach, over what a round brings at the present bet."""
+        """Return the rounds left to this reach at the present bet."""
         units, variance = self._count / self._per_unit, self._per_unit * self._variance()
         bet = best_bet(self._target, variance)
         lacking = log + self._paid - units * self._bets * reach

@@ -46,7 +46,7 @@ _STEPS = 5  # each of which narrows it 32 times
 
 
 class Operating(NamedTuple):
-    """How a test of a function with a given rate ends, exactly."""
+    """Exact outcome probabilities of a test at a given rate."""
 
     passes: float
     fails: float
@@ -56,7 +56,7 @@ class Operating(NamedTuple):
 
 @dataclass(frozen=True)
 class RatePlan:
-    """What rate is wanted, and within how many trials it must be shown.
+    """Rate to show, and the most trials to show it.
 
     >>> plan = RatePlan(0.9, trials=100)
     >>> plan.verdict(46, 46), plan.verdict(47, 47), plan.verdict(10, 4)
@@ -122,12 +122,12 @@ class RatePlan:
 
 
 def _log_ratio(alpha: float, rate: float) -> float:
-    """Return how many trials alike in a row have probability alpha."""
+    """Return the length of a run of identical trials with probability alpha."""
     return math.log(alpha) / math.log(rate) if rate > 0.0 else 1.0
 
 
 class _Stage(NamedTuple):
-    """Who is where after a trial: those that stop, and those that go on."""
+    """Distribution of paths after a trial: stopped and continuing."""
 
     fails: Floats  # for each rate
     passes: Floats
@@ -205,7 +205,7 @@ def _stages(plan: RatePlan, rates: Floats, trials: int) -> Iterator[_Stage]:
 
 
 def operating(plan: RatePlan, rate: float) -> Operating:
-    """Return how a test of a function with this rate ends, by summing over all paths.
+    """Return a test's outcome probabilities at this rate, summed over all paths.
 
     >>> plan = RatePlan(0.9, trials=100)
     >>> [round(number, 3) for number in operating(plan, 0.9)]
@@ -244,7 +244,7 @@ def rate_interval(plan: RatePlan, trials: int, successes: int) -> tuple[float, f
 
 
 def _can_reach(plan: RatePlan, trials: int, successes: int) -> bool:
-    """Return whether any path without an earlier verdict has so many successes."""
+    """Return whether an undecided path can have that many successes."""
     low = high = 0
     for below, above in _bounds(plan)[1:trials]:
         low, high = max(low, below + 1), min(high + 1, above - 1)

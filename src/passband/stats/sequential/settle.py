@@ -24,10 +24,10 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.stats.checks import Over, as_positive, as_share, as_whole, check_over
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.compare import Comparison, compare
+from passband.stats.decision.comparison import Comparison, compare
+from passband.stats.decision.planning.file import content_hash, load_content, save_content
 from passband.stats.interval.default.wilson import level_of, normal_quantile
 from passband.stats.metric.registry import parse_metric
-from passband.stats.plan_file import content_hash, load_content, save_content
 from passband.stats.sequential.spending import (
     Spending,
     boundaries,
@@ -39,7 +39,7 @@ from passband.types import Floats
 __all__ = [
     "LookPlan",
     "LookResult",
-    "Verdict",
+    "LookVerdict",
     "geometric_looks",
     "likely_rounds",
     "looks_from",
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 FORMAT = "passband looks 1"
-Verdict = Literal["regression", "no-regression", "worse-within-tolerance", "undecided"]
+LookVerdict = Literal["regression", "no-regression", "worse-within-tolerance", "undecided"]
 _SHARES = (1 / 16, 3 / 32, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1.0)
 
 
@@ -75,7 +75,7 @@ def looks_from(there: int, rounds: int, first: int = 2) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class LookPlan:
-    """When to look and what is tolerated, laid down before the first look."""
+    """Schedule and tolerance of looks, fixed before the first."""
 
     looks: tuple[int, ...]  #: rounds, that is trials of every problem by each model
     tolerance: float  #: a loss up to this is no regression to act on
@@ -153,7 +153,7 @@ class LookPlan:
 class LookResult:
     """One look: the interval at its level, and the verdict."""
 
-    verdict: Verdict
+    verdict: LookVerdict
     number: int  #: of the look, from 1
     looks: int  #: planned
     rounds: int
@@ -192,7 +192,7 @@ def plan_looks(
 
 
 def likely_rounds(plan: LookPlan, noise: float, difference: float) -> tuple[float, float]:
-    """Return how many rounds a plan takes on average, and how often it ends undecided.
+    """Return a plan's mean number of rounds and its probability of no decision.
 
     `noise` is the standard error of the difference after one round; that after r rounds is taken
     as noise / sqrt(r), and the estimate as normal. 20,000 simulated plans.
@@ -276,7 +276,7 @@ def _negative(end: float | None) -> float | None:
     return None if end is None else -end
 
 
-def _verdict(low: float | None, high: float | None, tolerance: float) -> Verdict:
+def _verdict(low: float | None, high: float | None, tolerance: float) -> LookVerdict:
     if low is None or high is None:
         return "undecided"
     if high < 0.0:
@@ -285,12 +285,12 @@ def _verdict(low: float | None, high: float | None, tolerance: float) -> Verdict
 
 
 def _require_rounds(side: str, outcomes: Outcomes, rounds: int, number: int) -> None:
-    """Refuse outcomes that are not those of the look's rounds."""
-    asked = outcomes.trials + sum(outcomes.unscored.values())
-    wrong = np.flatnonzero(asked != rounds)
+    """Refuse outcomes that do not match the look's rounds."""
+    n_asked = outcomes.trials + sum(outcomes.unscored.values())
+    wrong = np.flatnonzero(n_asked != rounds)
     if len(wrong):
         first = int(wrong[0])
         raise InvalidInput(
-            f"look {number} is after {rounds} trials of every problem; {side} has {asked[first]} "
+            f"look {number} is after {rounds} trials of every problem; {side} has {n_asked[first]} "
             f"of problem {outcomes.problems[first]!r}."
         )

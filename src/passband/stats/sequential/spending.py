@@ -1,4 +1,4 @@
-"""Boundaries of repeated looks: how far the estimate must lie out at each, so that all err rarely.
+"""Compute the boundaries of repeated looks that share one error probability.
 
 Looks at fractions t_1 < t_2 < ... = 1 of the information share an error alpha. A spending function
 says how much of it may be used by fraction t (Lan and DeMets 1983). Boundary b_j is the quantile
@@ -35,7 +35,7 @@ _LEAST_POINTS = 801
 
 
 def spent(spending: Spending, fraction: float, alpha: float) -> float:
-    """Return how much of a two-sided alpha may be spent by a fraction of the information.
+    """Return the two-sided alpha that may be spent by a fraction of the information.
 
     "power" is alpha t^1.5; "obrien-fleming" spends almost nothing early, "pocock" much.
 
@@ -131,11 +131,12 @@ class _Density:
         return high
 
     def advance(self, time: float, boundary: float) -> None:
-        """Go to this look, dropping what has crossed."""
+        """Advance to this look, dropping paths that crossed."""
         step, reach = math.sqrt(time - self._time), boundary * math.sqrt(time)
         # At least eight points within one standard deviation of a step.
         half = max(_LEAST_POINTS // 2, math.ceil(8.0 * reach / step))
         points, width = np.linspace(-reach, reach, 2 * half + 1, retstep=True)
+        # Simpson's weights 1 4 2 4 ... 2 4 1
         simpson = np.full(len(points), 2.0)
         simpson[1::2] = 4.0
         simpson[[0, -1]] = 1.0

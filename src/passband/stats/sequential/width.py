@@ -28,17 +28,16 @@ from passband.errors import InvalidInput
 from passband.stats.checks import Over, as_level, as_positive, as_whole, check_over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.default.wilson import normal_quantile
-from passband.stats.interval.estimate import Estimate, estimate
+from passband.stats.interval.estimation import Estimate, estimate
 from passband.stats.metric.names import parse_name
-from passband.stats.sequential.bernstein import BernsteinSequence, bernstein_interval
-from passband.stats.sequential.rounds import Rounds
+from passband.stats.sequential.bernstein import BernsteinSequence, Rounds, bernstein_interval
 
 __all__ = [
     "FORECAST_AFTER",
-    "Look",
     "Reason",
-    "Stop",
+    "WidthLook",
     "WidthRule",
+    "WidthStop",
     "can_look",
     "floor_of",
     "forecast",
@@ -131,7 +130,7 @@ class WidthRule:
         return asdict(self)
 
 
-class Look(NamedTuple):
+class WidthLook(NamedTuple):
     """The interval of a rule after some rounds; `half_width` is not cut to the scale."""
 
     rounds: int
@@ -140,11 +139,11 @@ class Look(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Stop:
-    """Where a rule stands: the last look, why it stopped there, and what is missing."""
+class WidthStop:
+    """State of a width rule: last look, reason to stop, rounds missing."""
 
     rule: WidthRule
-    look: Look
+    look: WidthLook
     reason: Reason | None  #: None while it has not stopped
     needed: int | None = None  #: rounds, or problems at a floor, that would do
 
@@ -194,7 +193,7 @@ def can_look(rule: WidthRule, rounds: Rounds, count: int) -> bool:
     return bool(scored.max(initial=0) >= rule.k)
 
 
-def look_at(rule: WidthRule, rounds: Rounds, count: int) -> Look:
+def look_at(rule: WidthRule, rounds: Rounds, count: int) -> WidthLook:
     """Return the interval of the rule after the first `count` rounds."""
     outcomes = rounds.upto(count)
     if not outcomes.is_binary:
@@ -204,7 +203,7 @@ def look_at(rule: WidthRule, rounds: Rounds, count: int) -> Look:
         )
     measured = estimate(outcomes, rule.metric, over=rule.over, level=rule.level)
     if measured.low is None or measured.high is None:
-        return Look(count, measured, math.inf)
+        return WidthLook(count, measured, math.inf)
     low, high = measured.low, measured.high
     if rule.proof:
         low, high = bernstein_interval(
@@ -221,10 +220,10 @@ def look_at(rule: WidthRule, rounds: Rounds, count: int) -> Look:
         # A problem without a score has one of 0 at the lower end and one of 1 at the upper.
         n_problems=rounds.n_problems if rule.proof else measured.n_problems,
     )
-    return Look(count, hull, (high - low) / 2.0)
+    return WidthLook(count, hull, (high - low) / 2.0)
 
 
-def reason_to_stop(rule: WidthRule, look: Look, rounds: Rounds) -> Reason | None:
+def reason_to_stop(rule: WidthRule, look: WidthLook, rounds: Rounds) -> Reason | None:
     """Return why a rule stops after a look, or None where it goes on."""
     if look.half_width <= rule.half_width:
         return "reached"
@@ -236,8 +235,8 @@ def reason_to_stop(rule: WidthRule, look: Look, rounds: Rounds) -> Reason | None
     return None
 
 
-def replay(rule: WidthRule, rounds: Rounds) -> Stop | None:
-    """Return where the rule stands after these rounds; None before the first.
+def replay(rule: WidthRule, rounds: Rounds) -> WidthStop | None:
+    """Return the rule's state after these rounds; None before the first.
 
     It looks at the rounds in their order, as the run did, and so ends where the run ended.
     """
@@ -249,14 +248,14 @@ def replay(rule: WidthRule, rounds: Rounds) -> Stop | None:
         look = look_at(rule, rounds, count)
         reason = reason_to_stop(rule, look, rounds)
         if reason is not None:
-            return Stop(rule, look, reason, _needed(rule, look, rounds))
+            return WidthStop(rule, look, reason, _needed(rule, look, rounds))
     if not can_look(rule, rounds, rounds.count):
         return None
     look = look_at(rule, rounds, rounds.count)
-    return Stop(rule, look, None, _needed(rule, look, rounds))
+    return WidthStop(rule, look, None, _needed(rule, look, rounds))
 
 
-def forecast(rule: WidthRule, look: Look, rounds: Rounds) -> int | None:
+def forecast(rule: WidthRule, look: WidthLook, rounds: Rounds) -> int | None:
     """Return about how many rounds will do: t (half-width / h)^2.
 
     The width falls as one over the root of the rounds; the forecast is rough while trials are few.
@@ -313,7 +312,7 @@ def most_rounds(rule: WidthRule, problems: int) -> int:
     return max(16, 4 * rule.k, math.ceil(worst * (4.0 if rule.proof else 2.0)))
 
 
-def _needed(rule: WidthRule, look: Look, rounds: Rounds) -> int | None:
+def _needed(rule: WidthRule, look: WidthLook, rounds: Rounds) -> int | None:
     """Return about how many rounds would do, or problems where no number of rounds will."""
     if look.half_width <= rule.half_width:
         return None

@@ -10,7 +10,7 @@ from passband.readers import Remark
 from passband.readers.names import UNKNOWN
 from passband.readers.stored_evidence import stored_outcomes
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.stats.metric.registry import needs_answers
 from passband.summary.choices import choice_lines
 from passband.summary.findings.kinds import Kinds, kinds_of

@@ -11,7 +11,7 @@ from passband.notes import Note
 from passband.readers.run_directory import StoredRun
 from passband.readers.runs import select
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.summary.by_column import column_of
 from passband.summary.group import metric_lines
 from passband.summary.summary import Request

@@ -16,7 +16,7 @@ from passband.readers.judge_scores import JudgeScores
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import Scale
-from passband.stats.decision.compare import Comparison
+from passband.stats.decision.comparison import Comparison
 from passband.stats.decision.ranking import Ranking, compare_all
 from passband.stats.decision.verdict import Verdict
 from passband.stats.metric.registry import expand_metrics

@@ -9,7 +9,7 @@ from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.band import Band, band
+from passband.stats.interval.bands import Band, band
 from passband.summary.summary import Request
 
 __all__ = ["Point", "Tries", "tries_of"]

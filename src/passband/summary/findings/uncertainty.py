@@ -8,7 +8,7 @@ from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.variance import split_variance
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.summary.summary import Request
 
 __all__ = ["Purchase", "Uncertainty", "uncertainty_of"]

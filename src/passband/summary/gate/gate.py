@@ -8,8 +8,15 @@ from dataclasses import dataclass, replace
 from passband.errors import InvalidInput
 from passband.notes import Note, claim_refused
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.gate.check import Check, PValues, check
-from passband.stats.decision.gate.ruling import LookErrors, Ruling, rule, rule_at_look
+from passband.stats.decision.gate import (
+    Check,
+    LookErrors,
+    PValues,
+    Ruling,
+    check,
+    rule,
+    rule_at_look,
+)
 from passband.stats.metric.registry import measured_on
 from passband.summary.gate.certified import (
     apart_reason,

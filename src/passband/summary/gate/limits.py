@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimate import estimate
+from passband.stats.interval.estimation import estimate
 from passband.summary.gate.policy import GatePolicy, check_limits
 from passband.summary.gate.result import GateLine, LineVerdict
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.compare import compare
-from passband.stats.decision.gate.failed import all_right, all_wrong
-from passband.stats.decision.gate.ruling import Ruling
-from passband.stats.decision.more_data import Goal, MoreData, goal_of
+from passband.stats.decision.comparison import compare
+from passband.stats.decision.gate import Ruling, all_right, all_wrong
+from passband.stats.decision.more_data import ComparisonGoal, MoreData, goal_of
 from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.result import GateLine
 
@@ -74,7 +73,7 @@ def _more(
 
 
 def _against(
-    goal: Goal, sides: tuple[Outcomes, Outcomes], policy: GatePolicy
+    goal: ComparisonGoal, sides: tuple[Outcomes, Outcomes], policy: GatePolicy
 ) -> tuple[Outcomes, Outcomes]:
     """Return the sides with failed trials counted as the policy says, against a goal if it may."""
     base, new = sides

@@ -12,7 +12,7 @@ from passband.errors import InvalidInput, UnknownName, nearest
 from passband.stats.checks import Over, as_number, as_positive, as_share, check_over
 from passband.stats.data.evidence import NOTHING
 from passband.stats.data.spending import SPENT_METRICS
-from passband.stats.decision.gate.failed import Failed
+from passband.stats.decision.gate import Failed
 from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import expand_metrics
 

@@ -22,7 +22,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from passband.errors import InvalidInput, nearest
 from passband.stats.checks import Over
 from passband.stats.data.evidence import NOTHING
-from passband.stats.decision.gate.failed import Failed
+from passband.stats.decision.gate import Failed
 from passband.summary.gate.policy import (
     GatePolicy,
     MetricRule,

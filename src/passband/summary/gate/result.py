@@ -10,7 +10,7 @@ from passband.errors import ExitCode
 from passband.notes import Note, notes_as_json
 from passband.readers import Remark
 from passband.stats.checks import Over
-from passband.stats.decision.gate.ruling import Verdict
+from passband.stats.decision.gate import CheckVerdict
 from passband.stats.decision.more_data import MoreData
 from passband.summary.gate.policy import GatePolicy, Tier
 from passband.summary.gate.settled import Settled
@@ -31,7 +31,7 @@ __all__ = [
 
 FORMAT, VERSION = "gate", 1
 OTHER: Mapping[Over, Over] = {"trials": "problems", "problems": "trials"}  #: of two targets
-LineVerdict = Verdict | Literal["not-certified"]
+LineVerdict = CheckVerdict | Literal["not-certified"]
 GateVerdict = Literal["pass", "regression", "undecided", "not-certified"]
 _CODES: Mapping[GateVerdict, ExitCode] = {
     "pass": ExitCode.OK,

@@ -11,13 +11,13 @@ from passband.errors import InvalidInput
 from passband.readers import Remark
 from passband.readers.judge_scores import JudgeScores
 from passband.stats.judged import corrected, corrected_difference
-from passband.stats.judged.refusal import FEWEST_LABELS
+from passband.stats.judged.remarks import FEWEST_LABELS
 from passband.summary.judged.correction import one_sided, shared_name
 
 if TYPE_CHECKING:
-    from passband.stats.decision.compare import Comparison
+    from passband.stats.decision.comparison import Comparison
     from passband.stats.decision.ranking import Ranking
-    from passband.stats.interval.estimate import Over
+    from passband.stats.interval.estimation import Over
 
 Judges = Mapping[str, JudgeScores]
 

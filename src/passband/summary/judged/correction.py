@@ -15,7 +15,7 @@ from passband.notes import Note
 from passband.readers.judge_scores import BY_HAND, JudgeScores
 from passband.score.judge.kin import is_kin
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.stats.judged import Judged, corrected
 from passband.summary.judged.result import JudgeResult, alone, judge_result
 from passband.summary.metric_list import EntryResult

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from passband.errors import InvalidInput, UnknownName, nearest
 
 if TYPE_CHECKING:
-    from passband.stats.judged.purchase import Prices
+    from passband.stats.judged.next_data import Prices
 
 __all__ = ["parse_prices", "read_prices"]
 
@@ -24,7 +24,7 @@ def read_prices(prices: Prices | Mapping[str, float] | None) -> Prices | None:
     """
     if prices is None:
         return None
-    from passband.stats.judged.purchase import Prices
+    from passband.stats.judged.next_data import Prices
 
     if isinstance(prices, Prices):
         return prices

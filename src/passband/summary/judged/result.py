@@ -9,8 +9,8 @@ from passband.errors import InvalidInput
 from passband.readers.judge_scores import BY_HAND, JudgeScores, Labels, title_of
 
 if TYPE_CHECKING:
-    from passband.stats.interval.estimate import Estimate
-    from passband.stats.judged import Agreement, Judged, JudgedSplit, Prices
+    from passband.stats.interval.estimation import Estimate
+    from passband.stats.judged import JudgeAgreement, Judged, JudgedSplit, Prices
     from passband.summary.summary import Request
     from passband.types import Bools, Floats
 
@@ -24,7 +24,9 @@ class Labeller:
     name: str  #: of the scorer
     n_labels: int
     n_shared: int  #: trials that both labelled
-    agreement: Agreement | None = None  #: with the labels that count; None where too few are shared
+    agreement: JudgeAgreement | None = (
+        None  #: with the labels that count; None where too few are shared
+    )
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class JudgeResult:
     design: str | None = None  #: how the labelled trials were drawn
     n_drawn: int | None = None  #: trials that were drawn for labels
     is_corrected: bool = False  #: whether the labels are enough to correct the judge
-    agreement: Agreement | None = None
+    agreement: JudgeAgreement | None = None
     split: JudgedSplit | None = None  #: of the variance of the corrected value
     labellers: tuple[Labeller, ...] = ()
 
@@ -127,7 +129,7 @@ def _mean(judged: Judged, values: Floats | Bools, rows: Bools) -> float | None:
     return float((sums[counts > 0] / counts[counts > 0]).mean())
 
 
-def _agreement(scores: JudgeScores, level: float) -> Agreement | None:
+def _agreement(scores: JudgeScores, level: float) -> JudgeAgreement | None:
     """Return the agreement of judge and labels; of graded or hand-picked labels there is none."""
     from passband.stats.judged import agreement
 

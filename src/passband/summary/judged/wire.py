@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from passband.notes import Note, Severity
-from passband.stats.interval.estimate import Over
+from passband.stats.interval.estimation import Over
 from passband.summary.judged.result import JudgeResult, Labeller
 
 __all__ = ["JudgeModel", "NoteModel", "PricesModel", "judge_from", "judge_json", "note_json"]
@@ -159,7 +159,7 @@ def judge_from(model: JudgeModel) -> JudgeResult:
 
 
 def _agreement(model: _Agreement | None) -> Any:
-    from passband.stats.judged import Agreement, Rate
+    from passband.stats.judged import JudgeAgreement, Rate
 
     if model is None:
         return None
@@ -167,15 +167,15 @@ def _agreement(model: _Agreement | None) -> Any:
         name: Rate(**dict(value)) if isinstance(value, _Rate) else value
         for name, value in dict(model).items()
     }
-    return Agreement(**values | {"notes": tuple(each.note() for each in model.notes)})
+    return JudgeAgreement(**values | {"notes": tuple(each.note() for each in model.notes)})
 
 
 def _split(model: _Split | None) -> Any:
-    from passband.stats.judged import JudgedSplit, Purchase
+    from passband.stats.judged import JudgedSplit, NextData
 
     if model is None:
         return None
-    purchases = tuple(Purchase(**dict(one)) for one in model.purchases)
+    purchases = tuple(NextData(**dict(one)) for one in model.purchases)
     return JudgedSplit(
         **dict(model)
         | {"purchases": purchases, "notes": tuple(each.note() for each in model.notes)}

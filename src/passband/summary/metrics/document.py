@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from passband.errors import InvalidInput
 from passband.notes import Severity
 from passband.stats.data.outcomes import Policy
-from passband.stats.interval.estimate import Over
+from passband.stats.interval.estimation import Over
 
 __all__ = [
     "METRICS_VERSION",

@@ -20,7 +20,7 @@ from passband.notes import Note
 from passband.readers.eva.record import MetricScore, Record
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import UNSTATED, Scale
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimation import Estimate
 from passband.summary.group import metric_lines
 from passband.summary.metrics.composed import Column, composite_columns
 from passband.summary.metrics.composites import (

@@ -30,9 +30,8 @@ from passband.stats.data.evidence import NOTHING, Evidence
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import UNSTATED, Scale
-from passband.stats.data.sequence import Sequence as AskedScores
-from passband.stats.data.sequence import compact
-from passband.stats.evidence.evidence_of import evidence_of
+from passband.stats.data.sequence import AskedScores, compact
+from passband.stats.evidence.collect import evidence_of
 from passband.summary.metrics.composed import Column
 from passband.trials.reader import RunRecord, Trials, is_run_directory
 from passband.trials.rows import STATUSES, ScoreRow

@@ -17,8 +17,8 @@ from passband.readers.options import Options
 from passband.stats.checks import as_level, check_over, check_text
 from passband.stats.data.outcomes import Policy
 from passband.stats.data.scale import Scale
-from passband.stats.interval.estimate import Over
-from passband.stats.interval.methods import methods
+from passband.stats.interval.estimation import Over
+from passband.stats.interval.registry import methods
 from passband.stats.interval.seeds import seed_of
 from passband.summary.choices import choice_lines
 from passband.summary.metrics.composites import (

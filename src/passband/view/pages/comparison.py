@@ -11,7 +11,7 @@ from passband.report.compare import comparison_explanation, more_words, notes_of
 from passband.report.noted import interval_cell, parted
 from passband.report.style import Figure, Style
 from passband.report.words import counted
-from passband.stats.decision.compare import Comparison
+from passband.stats.decision.comparison import Comparison
 from passband.stats.interval.rounding import Rounding
 from passband.summary.compare import ComparisonSummary, TaskComparison
 from passband.view.here import Here

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from passband.stats.decision.ranking.bradley_terry import BradleyTerry
-from passband.stats.decision.ranking.conditional_logit import ConditionalLogit
+from passband.stats.decision.ranking.ability_models import BradleyTerry, ConditionalLogit
 from passband.stats.decision.ranking.likelihood import fitted
 
 

@@ -24,15 +24,15 @@ from passband.notes import (
 )
 from passband.stats.data.evidence import COUNTS_FIXED
 from passband.stats.interval.bootstrap.draws import Replicates, bootstrap_means, bootstrap_totals
-from passband.stats.interval.bootstrap.eva import eva_means
+from passband.stats.interval.bootstrap.eva_bootstrap import eva_means
 from passband.stats.interval.bootstrap.exact import (
     MeanDistribution,
-    Pool,
+    ValuePool,
     bootstrap_distribution,
     distribution_of_mean,
 )
 from passband.stats.interval.bootstrap.units import units_of
-from passband.stats.interval.methods import methods
+from passband.stats.interval.registry import methods
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats, Ints
@@ -103,7 +103,7 @@ def test_values_without_a_lattice_of_their_own(values: list[float]) -> None:
 
 def test_two_values_on_a_grid_keep_both_ends() -> None:
     law = distribution_of_mean(
-        [Pool(np.array([0.0, 1.0, np.pi]), np.array([0.5, 0.25, 0.25]), 1)], 1
+        [ValuePool(np.array([0.0, 1.0, np.pi]), np.array([0.5, 0.25, 0.25]), 1)], 1
     )
     assert [law.lower(0.1), law.upper(0.1)] == pytest.approx([0.0, np.pi], abs=1e-4)
 
@@ -155,10 +155,10 @@ def test_a_grid_is_as_good_as_the_lattice() -> None:
 
 
 def test_sums_from_several_pools() -> None:
-    pools = [Pool(np.array([0.0, 0.5, 1.0]), np.array([0.25, 0.5, 0.25]), 2)]
+    pools = [ValuePool(np.array([0.0, 0.5, 1.0]), np.array([0.25, 0.5, 0.25]), 2)]
     pools += [
-        Pool(np.array([1 / 3, 1.0]), np.array([0.9, 0.1]), 1),
-        Pool(np.ones(1), np.ones(1), 3),
+        ValuePool(np.array([1 / 3, 1.0]), np.array([0.9, 0.1]), 1),
+        ValuePool(np.ones(1), np.ones(1), 3),
     ]
     sums: dict[float, float] = {}
     for a, b, c in itertools.product(range(3), range(3), range(2)):

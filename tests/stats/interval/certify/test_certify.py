@@ -9,7 +9,7 @@ import pytest
 from passband import Certificate, Estimate, InvalidInput, Outcomes, estimate
 from passband.notes import Note
 from passband.stats.interval.certify.certify import certified
-from passband.stats.interval.estimate import with_certificate
+from passband.stats.interval.estimation import with_certificate
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.registry import parse_metric
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from passband.stats.interval.certify.rewards import pooled_residuals, problem_laws
+from passband.stats.interval.certify.laws import pooled_residuals, problem_laws
 
 VALUES = np.array([0.0, 0.02, 0.05, 0.1, 0.3, 0.9])
 

@@ -19,7 +19,7 @@ from passband.notes import (
 )
 from passband.stats.data.scale import UNIT, Scale
 from passband.stats.interval.default.wilson import roots, student_quantile
-from passband.stats.interval.estimate import Estimate, Over
+from passband.stats.interval.estimation import Estimate, Over
 from passband.stats.metric.components import BestScore, MeanScore
 from passband.stats.metric.names import MetricName
 from passband.stats.metric.registry import BlendMetric, Metric, families, register_family

@@ -5,7 +5,7 @@ import pytest
 
 from passband import InvalidInput, Outcomes, band, compare, compare_all, estimate
 from passband.stats.checks import Over
-from passband.stats.interval.default.vote_noise import AnswerModel, replicates_of
+from passband.stats.interval.default.votes import AnswerModel, replicates_of
 
 TARGETS: tuple[Over, ...] = ("problems", "trials")
 

@@ -6,7 +6,7 @@ import pytest
 
 from passband import Outcomes
 from passband.errors import InvalidInput, WrongType
-from passband.stats.interval.strata.partition import Labels, split_by
+from passband.stats.interval.strata.weights import Labels, split_by
 
 OUTCOMES = Outcomes.from_counts([3, 0, 8], 8, problems=["x", "y", "z"])
 

@@ -1,24 +1,28 @@
 """Many models at once: all differences, which may be the best, and models of ability.
 
-`compare_all` compares models on the problems that all of them have (`field`): intervals and
-p-values that hold for all pairs (`simultaneous`, `adjusted`), and the confidence of being the
-`best`. Its pairs share the intervals of each side (`side_table`, `tabulated`). `rank_models` fits
-`abilities` to whatever problems each model was asked (`answers`): by `bradley_terry` or by
-`conditional_logit`, each a `likelihood`.
+`all_pairs` compares models on the problems that all of them have (`model_matrix`): intervals and
+p-values that hold for all pairs, and the confidence of being the best (`simultaneous`). Its pairs
+share the intervals of each side (`cached_sides`). `model_ranks` fits abilities to whatever problems
+each model was asked, by one of the `ability_models`, each a `likelihood`.
 """
 
-from passband.stats.decision.ranking.abilities import Abilities, Ability
-from passband.stats.decision.ranking.adjusted import benjamini_hochberg, holm
-from passband.stats.decision.ranking.compare_all import compare_all
-from passband.stats.decision.ranking.rank_models import rank_models
-from passband.stats.decision.ranking.ranking import Pair, Ranking, Standing
+from passband.stats.decision.ranking.all_pairs import compare_all
+from passband.stats.decision.ranking.model_ranks import rank_models
+from passband.stats.decision.ranking.ranking import (
+    Abilities,
+    ModelAbility,
+    ModelPair,
+    RankedModel,
+    Ranking,
+)
+from passband.stats.decision.ranking.simultaneous import benjamini_hochberg, holm
 
 __all__ = [
     "Abilities",
-    "Ability",
-    "Pair",
+    "ModelAbility",
+    "ModelPair",
+    "RankedModel",
     "Ranking",
-    "Standing",
     "benjamini_hochberg",
     "compare_all",
     "holm",

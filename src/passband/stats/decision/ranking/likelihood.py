@@ -10,7 +10,7 @@ import numpy as np
 from passband.stats.checks import Over
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["Fit", "Likelihood", "Terms", "fitted"]
+__all__ = ["AbilityFit", "Likelihood", "LikelihoodTerms", "fitted"]
 
 _STEPS = 200
 _ACCURACY = 1e-5
@@ -19,7 +19,7 @@ _LEAST_SHARE = 0.05  # of it, in any direction
 _LONGEST = 2.0  # step of any ability
 
 
-class Terms(NamedTuple):
+class LikelihoodTerms(NamedTuple):
     """A log-likelihood with its first derivatives, and its second ones with the sign turned."""
 
     value: float
@@ -32,7 +32,7 @@ class Likelihood(Protocol):
 
     @property
     def overlap(self) -> float:
-        """How many times the information counts what is independent only once."""
+        """Number of times the information counts each independent observation."""
         ...
 
     def won(self) -> Bools:
@@ -43,14 +43,14 @@ class Likelihood(Protocol):
         """Return a likelihood of fewer problems to start from; None where it saves nothing."""
         ...
 
-    def terms(self, abilities: Floats) -> Terms: ...
+    def terms(self, abilities: Floats) -> LikelihoodTerms: ...
     def scores(self, abilities: Floats) -> Floats:
         """Return the part of the gradient that each problem gives: (problems, models)."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class AbilityFit:
     """Abilities around a mean of 0, and the covariance of their errors."""
 
     abilities: Floats
@@ -86,12 +86,12 @@ class Fit:
         return group
 
     def reference(self) -> Bools:
-        """Return the models around whose mean abilities are: that group, or all if it is one."""
+        """Return the models that define ability 0: the largest group, or all if it is alone."""
         group = self.largest_group()
         return group if group.sum() > 1 else np.ones(len(group), dtype=bool)
 
 
-def fitted(likelihood: Likelihood, unit: Ints) -> Fit:
+def fitted(likelihood: Likelihood, unit: Ints) -> AbilityFit:
     """Fit abilities, and their covariance over problems from the scores of each.
 
     Where models are separated, one always ahead of another, the largest likelihood is at infinity.
@@ -114,12 +114,12 @@ def fitted(likelihood: Likelihood, unit: Ints) -> Fit:
     meat = sums @ sums.T * (units / max(units - 1.0, 1.0))
     over_trials = inverse * likelihood.overlap
     over_problems = _floored(inverse @ meat @ inverse, over_trials)
-    fit = Fit(abilities, over_problems, over_trials, bounded, units)
+    fit = AbilityFit(abilities, over_problems, over_trials, bounded, units)
     if weight == 0.0:
         return fit
     outside = ~fit.largest_group()
     extra = over_trials * np.outer(outside, outside)
-    return Fit(abilities, over_problems + extra, over_trials, bounded, units)
+    return AbilityFit(abilities, over_problems + extra, over_trials, bounded, units)
 
 
 def _floored(covariance: Floats, noise: Floats) -> Floats:
@@ -142,7 +142,9 @@ def _closure(won: Bools) -> Bools:
     return closure
 
 
-def _maximum(likelihood: Likelihood, start: Floats, weight: float) -> tuple[Floats, Terms]:
+def _maximum(
+    likelihood: Likelihood, start: Floats, weight: float
+) -> tuple[Floats, LikelihoodTerms]:
     """Return the abilities of the largest likelihood: Newton's method, halving steps that fail."""
     abilities, terms = start, _penalised(likelihood, start, weight)
     for _ in range(_STEPS):
@@ -159,7 +161,7 @@ def _maximum(likelihood: Likelihood, start: Floats, weight: float) -> tuple[Floa
     return abilities, terms
 
 
-def _penalised(likelihood: Likelihood, abilities: Floats, weight: float) -> Terms:
+def _penalised(likelihood: Likelihood, abilities: Floats, weight: float) -> LikelihoodTerms:
     terms = likelihood.terms(abilities)
     if weight == 0.0:
         return terms
@@ -167,7 +169,7 @@ def _penalised(likelihood: Likelihood, abilities: Floats, weight: float) -> Term
     p = 1.0 / (1.0 + np.exp(-away))
     value = float((away / 2.0 - np.logaddexp(0.0, away)).sum())
     centre = np.eye(len(away)) - 1.0 / len(away)
-    return Terms(
+    return LikelihoodTerms(
         terms.value + weight * value,
         terms.gradient + weight * centre @ (0.5 - p),
         terms.information + weight * (centre * (p * (1.0 - p))) @ centre,
@@ -175,7 +177,7 @@ def _penalised(likelihood: Likelihood, abilities: Floats, weight: float) -> Term
 
 
 def _inverse(information: Floats) -> Floats:
-    """Invert in the space of differences: that of abilities which add up to 0."""
+    """Invert on the subspace of abilities that add up to 0."""
     models = len(information)
     scale = max(float(np.trace(information)) / models, 1e-300)
     inverse: Floats = np.asarray(np.linalg.inv(information + scale / models), dtype=np.float64)

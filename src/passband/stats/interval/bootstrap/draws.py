@@ -14,11 +14,11 @@ from functools import cached_property
 
 import numpy as np
 
+from passband.stats.checks import ROUNDING
 from passband.stats.data.graded import GradedScores, ScoreGroup
 from passband.stats.data.values import frozen
 from passband.stats.interval.bootstrap.exact import SLACK
 from passband.stats.metric.metric import Metric
-from passband.stats.tolerance import ROUNDING
 from passband.types import Floats, Ints
 
 __all__ = [

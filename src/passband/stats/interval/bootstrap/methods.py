@@ -35,9 +35,13 @@ from passband.notes import (
     few_clusters,
     few_informative,
 )
+from passband.stats.checks import ROUNDING, ROUNDING_DIGITS
 from passband.stats.interval.bootstrap.draws import REPLICATES, Replicates, bootstrap_totals
-from passband.stats.interval.bootstrap.exact import MeanDistribution, distribution_of_mean
-from passband.stats.interval.bootstrap.smooth import distribution_of_groups
+from passband.stats.interval.bootstrap.exact import (
+    MeanDistribution,
+    distribution_of_groups,
+    distribution_of_mean,
+)
 from passband.stats.interval.bootstrap.units import (
     Units,
     data_seed,
@@ -49,10 +53,9 @@ from passband.stats.interval.bootstrap.units import (
     units_of,
 )
 from passband.stats.interval.default.wilson import student_quantile
-from passband.stats.interval.methods import Interval, register_method
+from passband.stats.interval.registry import Interval, register_method
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import generator
-from passband.stats.tolerance import ROUNDING, ROUNDING_DIGITS
 from passband.types import Floats
 
 __all__ = ["bca", "percentile", "student_t", "studentized", "two_level"]
@@ -155,12 +158,12 @@ def studentized(request: IntervalRequest) -> Interval:
     )
     values = units.statistic(sums[:, : units.rows.shape[1]])
     away = _distances(values - request.value, units.standard_error(sums))
-    own = float(units.standard_error(units.draws * units.shares @ units.with_squares))
-    if _is_flat(Replicates(values)) or own == 0.0:
+    error = float(units.standard_error(units.draws * units.shares @ units.with_squares))
+    if _is_flat(Replicates(values)) or error == 0.0:
         return Interval.none(EQUAL_RESAMPLES)
     distribution = Replicates(away)
     far = (distribution.upper(request.tail), distribution.lower(request.tail))
-    low, high = (request.value - own * end for end in far)
+    low, high = (request.value - error * end for end in far)
     interval = _around_open(request, (low, high), Replicates(values).sd, seed)
     return interval.with_notes(*_notes(request, units))
 
@@ -224,7 +227,7 @@ def student_t(request: IntervalRequest) -> Interval:
 
 
 def _distribution_of(request: IntervalRequest, units: Units) -> tuple[Distribution, int | None]:
-    """Return how the estimate varies over resamples of units, and the seed if it is drawn."""
+    """Return the distribution over resampled units, and the seed if drawn."""
     if units.is_mean:
         return distribution_of_mean([units.pool()], units.draws), None
     if request.outcomes.is_clustered and units.is_enumerable:
@@ -243,7 +246,7 @@ class _Enumerated(MeanDistribution):
 
 
 def _enumerated(values: Floats, masses: Floats) -> Distribution:
-    """Return the distribution of estimates, those that only rounding tells apart being one."""
+    """Return the distribution of estimates; values equal up to rounding are merged."""
     rounded = np.round(values, ROUNDING_DIGITS)
     _, first, kind = np.unique(rounded, return_index=True, return_inverse=True)
     mean = float(masses @ values)
@@ -253,7 +256,7 @@ def _enumerated(values: Floats, masses: Floats) -> Distribution:
 
 
 def _distribution_over_trials(request: IntervalRequest) -> tuple[Distribution, int | None]:
-    """Return how the estimate varies over redrawn trials, and the seed if it is drawn."""
+    """Return the distribution over redrawn trials, and the seed if drawn."""
     if not request.outcomes.is_binary:
         seed = _graded_seed(request)
         rng = generator(seed)

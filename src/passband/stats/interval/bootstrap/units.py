@@ -15,16 +15,15 @@ from math import comb
 
 import numpy as np
 
+from passband.stats.checks import ROUNDING
 from passband.stats.data.counts import Histogram
 from passband.stats.interval.bootstrap.draws import bootstrap_totals, graded_totals
-from passband.stats.interval.bootstrap.exact import Pool
-from passband.stats.interval.bootstrap.smooth import TrialGroup
+from passband.stats.interval.bootstrap.exact import TrialGroup, ValuePool
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of_data
 from passband.stats.metric.components import values_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.pmf import binomial_pmf
-from passband.stats.tolerance import ROUNDING
 from passband.types import Floats, Ints
 
 __all__ = [
@@ -64,9 +63,9 @@ class Units:
         sums: Floats = self.draws * self.shares @ self.rows
         return sums
 
-    def pool(self) -> Pool:
+    def pool(self) -> ValuePool:
         """Return the values of the units, where the estimate is their mean."""
-        return Pool(self.rows[:, 0] / self.rows[:, -1], self.shares, self.draws)
+        return ValuePool(self.rows[:, 0] / self.rows[:, -1], self.shares, self.draws)
 
     def seed(self, seed: int | None) -> int:
         """Return the seed, or one made from the data if it is None."""
@@ -84,7 +83,7 @@ class Units:
 
     @property
     def is_enumerable(self) -> bool:
-        """Whether the resamples that differ are few enough to go through all of them."""
+        """Whether distinct resamples are few enough to enumerate."""
         kinds = len(self.rows)
         return self.draws <= _MOST_RESAMPLES and (
             comb(self.draws + kinds - 1, kinds - 1) <= _MOST_RESAMPLES
@@ -213,13 +212,13 @@ def two_level_units(request: IntervalRequest) -> Units:
 # -- trials within problems --------------------------------------------------------------------
 
 
-def trial_pools(request: IntervalRequest) -> list[Pool]:
+def trial_pools(request: IntervalRequest) -> list[ValuePool]:
     """Return, for each distinct (n, c), the values that Binomial(n, c/n) successes would give."""
     pools = []
     for n, c, problems in _each(request.outcomes.histogram.at_least(request.k)):
         distribution = _binomial(n, c)
         kept = distribution > 0.0
-        pools.append(Pool(_rows_of_trials(request, n)[kept, 0], distribution[kept], problems))
+        pools.append(ValuePool(_rows_of_trials(request, n)[kept, 0], distribution[kept], problems))
     return pools
 
 

@@ -5,9 +5,9 @@ The user's design (problems, the trials of each, clusters, metric, target, level
 simulated data set::
 
     certified(request)                                                    certify.py
-        |  0/1 scores            laws.py, counts.py      histograms, all data sets at once
-        |  0/1 scores, clusters  copula.py, clusters.py  data set by data set
-        |  graded scores         rewards.py, graded.py   data set by data set
+        |  0/1 scores            binary_sets.py   histograms, all data sets at once
+        |  0/1 scores, clusters  binary_sets.py   data set by data set
+        |  graded scores         graded_sets.py   data set by data set
         v
     Simulation: how often the interval contains the truth, at any level   simulation.py
         |
@@ -15,7 +15,7 @@ simulated data set::
     Certificate                                                           certificate.py
         |  on request
         v
-    a higher quantile, where the certificate predicts too little          calibration.py
+    a higher quantile, where the certificate predicts too little          certificate.py
 
-`unusual` is the cheap test by which a summary decides whether to certify by itself.
+`needs_simulation` is the cheap test by which a summary decides whether to certify by itself.
 """

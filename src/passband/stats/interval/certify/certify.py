@@ -1,4 +1,7 @@
-"""`certified`: simulate the user's own design, and say what coverage to expect."""
+"""Certify an interval: simulate the user's own design, and estimate its coverage.
+
+`needs_simulation` decides cheaply whether a design is unusual enough to be certified unasked.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +10,30 @@ from dataclasses import replace
 import numpy as np
 
 from passband.notes import Note, no_certificate
+from passband.stats.checks import ROUNDING
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.evidence.evidence_of import evidence_of
-from passband.stats.interval.certify.calibration import calibrated
-from passband.stats.interval.certify.certificate import Certificate, certificate_of
-from passband.stats.interval.certify.clusters import cluster_sets
-from passband.stats.interval.certify.counts import CountSets, DrawnCounts, blend_sets, draw_counts
-from passband.stats.interval.certify.design import Design
-from passband.stats.interval.certify.graded import problem_sets, trial_sets
+from passband.stats.evidence.collect import evidence_of
+from passband.stats.interval.certify.binary_sets import (
+    CountSets,
+    DrawnCounts,
+    blend_sets,
+    cluster_sets,
+    draw_counts,
+)
+from passband.stats.interval.certify.certificate import Certificate, calibrated, certificate_of
+from passband.stats.interval.certify.graded_sets import problem_sets, trial_sets
 from passband.stats.interval.certify.laws import fitted_laws
-from passband.stats.interval.certify.simulation import Simulation
+from passband.stats.interval.certify.simulation import SimulatedDesign, Simulation
+from passband.stats.interval.default.clusters import clusters_of, kish_number
 from passband.stats.interval.default.graded_sample import GradedSample
-from passband.stats.interval.default.one_problem import is_alone
-from passband.stats.interval.fit.coarse import is_too_large
+from passband.stats.interval.default.selection import is_alone
+from passband.stats.interval.fit.count_grid import is_too_large
 from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.stats.interval.seeds import generator, seed_of_data
 from passband.stats.metric.components import BestScore, MeanScore
-from passband.stats.tolerance import ROUNDING
+from passband.types import Floats
 
-__all__ = ["FEW_SETS", "MANY_SETS", "certified"]
+__all__ = ["FEW_SETS", "MANY_SETS", "certified", "needs_simulation"]
 
 MANY_SETS = 500  #: data sets of each law
 FEW_SETS = 150  #: of each law, where a summary certifies by itself
@@ -116,7 +124,7 @@ _TOO_MANY = "{} problems are too many to simulate one by one"
 
 
 def _affordable(sets: int, values: int) -> int:
-    """Return how many data sets of so many values to draw; 0 if not even a few."""
+    """Return the affordable number of data sets of that size; 0 if not even a few."""
     number = min(sets, max(_MOST_VALUES // values, _LEAST_SETS))
     return number if number * values <= 2 * _MOST_VALUES else 0
 
@@ -125,7 +133,7 @@ def _affordable(sets: int, values: int) -> int:
 
 
 def _counts(request: IntervalRequest, sets: int, seed: int) -> list[Simulation] | str:
-    design = Design.of(request.outcomes.histogram.at_least(request.k), request.k)
+    design = SimulatedDesign.of(request.outcomes.histogram.at_least(request.k), request.k)
     if design.n_pairs > _MOST_PAIRS:
         return "there are too many trials of a problem"
     trials = design.trials()
@@ -136,7 +144,9 @@ def _counts(request: IntervalRequest, sets: int, seed: int) -> list[Simulation] 
     return [blend_sets(drawn, fixed) for drawn in few]
 
 
-def _drawn(request: IntervalRequest, design: Design, sets: int, seed: int) -> list[DrawnCounts]:
+def _drawn(
+    request: IntervalRequest, design: SimulatedDesign, sets: int, seed: int
+) -> list[DrawnCounts]:
     """Draw data sets from both laws, once for every metric on the same outcomes."""
     outcomes = request.outcomes
     key = ("certify", design, sets, seed)
@@ -181,3 +191,67 @@ def _graded(
         return f"{len(scores)} trials are too many to simulate one by one"
     simulated = trial_sets(sample, number, rng)
     return [simulated] if simulated else "no problem shows any noise between its trials"
+
+
+_SMALL = 20  # problems, or clusters
+_SMALL_GRADED = 30
+_SKEWED = 1.0  # standardised third moment
+_UNEQUAL = 0.8  # Kish's number of clusters, as a share of the clusters
+_RELATED = 3.0  # standard errors of a correlation between trials and success
+
+
+def needs_simulation(request: IntervalRequest) -> bool:
+    """Return whether the design is one on which the default interval may fall short.
+
+    Few problems or clusters; clusters of unequal size; over trials, numbers of trials that go along
+    with success; a few dozen graded values that are skewed. One problem or cluster shows nothing
+    that could be simulated.
+    """
+    request = request.unit
+    outcomes = request.outcomes
+    if not outcomes.is_binary and request.over == "trials" and np.isfinite(request.range()).all():
+        return False  # bounded scores have wide intervals over trials, and dear ones
+    units = outcomes.n_units(request.k) if request.over == "problems" else _problems(request)
+    if units < 2:
+        return False
+    if units <= _SMALL:
+        return True
+    if not outcomes.is_binary and units <= _SMALL_GRADED:
+        return _skewness(request) > _SKEWED
+    if request.over == "problems":
+        return outcomes.is_clustered and _is_unequal(request)
+    return outcomes.is_binary and _is_related(request)
+
+
+def _problems(request: IntervalRequest) -> int:
+    return int((request.outcomes.trials >= max(request.k, 1)).sum())
+
+
+def _is_unequal(request: IntervalRequest) -> bool:
+    sizes = np.bincount(clusters_of(request.outcomes, request.k)).astype(np.float64)
+    return kish_number(sizes) < _UNEQUAL * len(sizes)
+
+
+def _skewness(request: IntervalRequest) -> float:
+    values = request.metric.by_problem(request.outcomes)[:, 0]
+    away = values - values.mean()
+    scale = float(np.abs(away).max())
+    if scale == 0.0:
+        return 0.0
+    away = away / scale
+    second, third = float((away**2).mean()), float((away**3).mean())
+    return float(abs(third) / second**1.5)
+
+
+def _is_related(request: IntervalRequest) -> bool:
+    """Return whether problems with more trials are solved more often, or less."""
+    pairs = request.outcomes.histogram.at_least(request.k)
+    shares = pairs.successes / pairs.trials
+    correlation = _correlation(np.log(pairs.trials), shares, pairs.problems.astype(np.float64))
+    return bool(abs(correlation) > _RELATED / pairs.n_problems**0.5)
+
+
+def _correlation(first: Floats, second: Floats, weights: Floats) -> float:
+    away = [column - weights @ column / weights.sum() for column in (first, second)]
+    spread = float((weights @ away[0] ** 2) * (weights @ away[1] ** 2)) ** 0.5
+    return float(weights @ (away[0] * away[1])) / spread if spread > 0.0 else 0.0

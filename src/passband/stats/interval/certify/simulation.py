@@ -1,4 +1,7 @@
-"""A simulation: data sets drawn from one law, and which of their intervals contain the truth."""
+"""Simulate a design under one law, and count the intervals that contain the truth.
+
+The design is the number of problems with each number of trials.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from passband.stats.data.counts import Histogram
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.fit.mixture import Mixture
-from passband.stats.interval.methods import interval_for
+from passband.stats.interval.registry import interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["SimulatedEnds", "Simulation", "SingleSets", "request_of", "with_edges"]
+__all__ = [
+    "SimulatedDesign",
+    "SimulatedEnds",
+    "Simulation",
+    "SingleSets",
+    "request_of",
+    "with_edges",
+]
 
 _SLACK = 1e-9  # an end and the truth may be the same number, computed in two ways
 
@@ -49,7 +60,7 @@ class Simulation(ABC):
         return covered
 
     def coverage(self, level: float) -> float:
-        """Return the share of the data sets whose interval contains the truth."""
+        """Return the share of data sets whose interval contains the truth."""
         return float(self.covered(level).mean())
 
 
@@ -77,7 +88,7 @@ def request_of(request: IntervalRequest, successes: Ints) -> IntervalRequest:
 
 
 def with_edges(ends: SimulatedEnds, mixture: Mixture, request: IntervalRequest) -> SimulatedEnds:
-    """Return the ends with those of data sets in which all trials are alike put right.
+    """Return the ends, replacing those of data sets with all trials alike.
 
     They have a rule of their own, and there are but two of them: no success, and no failure.
     """
@@ -89,3 +100,76 @@ def with_edges(ends: SimulatedEnds, mixture: Mixture, request: IntervalRequest) 
             bound = interval_for("auto", request_of(request, share * request.outcomes.trials))
             low[alike], high[alike] = bound.low, bound.high
     return SimulatedEnds(low, high)
+
+
+_MOST_NS = 8  # different numbers of trials that are simulated
+_MOST_TRIALS = 256  # of a problem, unless 2k is more
+_PAIRS = 200  # pairs (n, c) up to which all data sets are simulated
+
+
+@dataclass(frozen=True)
+class SimulatedDesign:
+    """Numbers of trials, fewest first, and how many problems have each."""
+
+    ns: tuple[int, ...]
+    problems: tuple[int, ...]
+
+    @staticmethod
+    def of(histogram: Histogram, k: int) -> SimulatedDesign:
+        """Return the design of some outcomes, similar numbers of trials taken together if many.
+
+        Numbers below 2k are never joined with others: the default rule treats them differently.
+
+        >>> pairs = Histogram.of_counts(np.arange(2, 40), np.ones(38, dtype=int))
+        >>> SimulatedDesign.of(pairs, 1)
+        SimulatedDesign(ns=(4, 8, 13, 18, 23, 28, 32, 37), problems=(5, 4, 5, 5, 5, 4, 5, 5))
+        """
+        ns, index = np.unique(histogram.trials, return_inverse=True)
+        problems = np.bincount(index, histogram.problems).astype(np.int64)
+        least = np.minimum(ns, max(_MOST_TRIALS, 2 * k))
+        if len(ns) > _MOST_NS:
+            least = _joined(least, problems, 2 * k)
+        kept, index = np.unique(least, return_inverse=True)
+        counts = np.bincount(index, problems).astype(np.int64)
+        return SimulatedDesign(tuple(kept.tolist()), tuple(counts.tolist()))
+
+    @property
+    def n_problems(self) -> int:
+        return sum(self.problems)
+
+    @property
+    def n_pairs(self) -> int:
+        return sum(self.ns) + len(self.ns)
+
+    def affordable(self, sets: int) -> int:
+        """Return the number of data sets to simulate, fewer for many pairs."""
+        return max(min(sets, sets * _PAIRS // self.n_pairs), min(sets, 100))
+
+    def nearest(self, trials: Ints) -> Ints:
+        """Return for each number of trials the nearest one of the design."""
+        ns = np.array(self.ns)
+        middle = (ns[1:] + ns[:-1]) / 2
+        result: Ints = ns[np.searchsorted(middle, trials)]
+        return result
+
+    def trials(self) -> Ints:
+        """Return the number of trials of each problem, fewest first."""
+        return np.repeat(self.ns, self.problems)
+
+
+def _joined(ns: Ints, problems: Ints, border: int) -> Ints:
+    """Return a number of trials for each: the mean of a group with about as many problems."""
+    result = ns.copy()
+    sides = [side for side in (ns < border, ns >= border) if side.any()]
+    for side in sides:
+        groups = min(_MOST_NS // len(sides), int(side.sum()))
+        behind = np.cumsum(problems[side]) - problems[side] / 2
+        group = np.minimum(groups * behind / problems[side].sum(), groups - 1).astype(np.int64)
+        total = np.bincount(group, problems[side], groups)
+        mean = np.bincount(group, problems[side] * ns[side], groups) / np.maximum(total, 1.0)
+        result[side] = np.clip(np.round(mean).astype(ns.dtype)[group], *_ends(ns[side]))
+    return result
+
+
+def _ends(ns: Ints) -> tuple[int, int]:
+    return int(ns.min()), int(ns.max())

@@ -3,9 +3,18 @@
 Scores whose scale has two ends are bounded by them, and the interval is cut to it: it is made for
 scores from 0 to 1, and stretched. Where no scale is stated, scores that all lie within [0, 1] are
 taken to be bounded by it, and any others to have no bounds.
+
+Over trials, the noise within the problems gives the interval. Two sets of ends are made where
+scores are bounded: from the noise alone, and those of scores of 0 and 1 with the same mean
+(`share_out`), drawn in by as much as graded scores vary less. The outer ones count. Only the last
+are left where all scores come close to 0 and 1.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
 
 from passband.notes import (
     CONSTANT_METRIC,
@@ -24,21 +33,115 @@ from passband.notes import (
     noise_unmeasured,
     scale_guessed,
 )
-from passband.stats.interval.default.carriers import are_few
-from passband.stats.interval.default.cluster_notes import cluster_notes
-from passband.stats.interval.default.graded_noise import trials_for_noise
-from passband.stats.interval.default.graded_problems import graded_over_problems
-from passband.stats.interval.default.graded_sample import GradedSample
-from passband.stats.interval.default.graded_trials import (
-    coins_over_trials,
-    graded_over_trials,
+from passband.stats.checks import ROUNDING
+from passband.stats.interval.default.clusters import are_few, cluster_notes
+from passband.stats.interval.default.graded_problems import graded_over_problems, missed_share
+from passband.stats.interval.default.graded_sample import (
+    GradedNoise,
+    GradedSample,
+    SharedCounts,
+    noise_moments,
+    trials_for_noise,
 )
-from passband.stats.interval.default.wilson import Ends
-from passband.stats.interval.methods import Interval
+from passband.stats.interval.default.wilson import Ends, outer_ends, over_trials
 from passband.stats.interval.ratio import may_lack_tail
+from passband.stats.interval.registry import Interval
 from passband.stats.interval.request import IntervalRequest
 
-__all__ = ["graded_ends", "graded_interval", "graded_notes", "reason_for_none"]
+__all__ = [
+    "coins_over_trials",
+    "graded_ends",
+    "graded_interval",
+    "graded_notes",
+    "graded_over_trials",
+    "reason_for_none",
+]
+
+_LEAST = 1e-13
+
+
+def graded_over_trials(sample: GradedSample, level: float) -> Ends | None:
+    """Return the ends on the scale of the values; None where unbounded scores show no noise."""
+    noise = sample.noise
+    silent = noise.mean <= (ROUNDING * float(np.abs(sample.values).max())) ** 2
+    if sample.is_bounded:
+        return _bounded(sample, noise, level, silent=silent)
+    if silent:
+        return None
+    return noise.direct(sample.mean, sample.problems, level, sample.sign)
+
+
+def _bounded(sample: GradedSample, noise: GradedNoise, level: float, *, silent: bool) -> Ends:
+    if silent:
+        direct = _missed(sample, level)
+    else:
+        direct = noise.direct(sample.mean, sample.problems, level, 0)
+    twin = _twin(sample, noise, level)
+    if twin is None:
+        return direct
+    ends = outer_ends(direct, twin).mixed(twin, sample.closeness)
+    return replace(ends, se=twin.se if silent else direct.se)
+
+
+def _twin(sample: GradedSample, noise: GradedNoise, level: float) -> Ends | None:
+    """Return the interval of scores of 0 and 1 shared out alike, drawn in as these vary less."""
+    ends, shared = coins_over_trials(sample, level), sample.shared
+    if ends is None or shared is None:
+        return None
+    expected = float(ends.se) ** 2 * sample.problems
+    own = sample.problems * noise.mean + expected
+    coins = sample.problems * _noise_of_coins(sample, shared) + expected
+    return ends.towards(np.asarray(sample.mean), min(own / max(coins, _LEAST), 1.0) ** 0.5)
+
+
+def coins_over_trials(sample: GradedSample, level: float) -> Ends | None:
+    """Return the interval of scores of 0 and 1 shared out alike; None for unbounded scores."""
+    if not sample.is_bounded or sample.shared is None:
+        return None
+    request, shared = sample.request, sample.shared
+    low, high = request.range()
+    squares = request.squares(shared.mixture, shared.values)
+    ends = over_trials(shared.mixture, shared.values, request.k, level, squares=squares)
+    scale = high - low
+    return Ends(low + scale * ends.low, low + scale * ends.high, scale * ends.se)
+
+
+def _noise_of_coins(sample: GradedSample, shared: SharedCounts) -> float:
+    """Return the mean noise of the problems shared out, as the same rule measures it."""
+    metric, means = sample.request.metric, sample.request.means
+    least, grid, counts = trials_for_noise(metric), shared.mixture.grid, shared.mixture.counts
+    total = weight = 0.0
+    for start, n in zip(grid.starts.tolist(), grid.ns, strict=True):
+        if n < least:
+            continue
+        problems = counts[start : start + n + 1]
+        rows = np.tri(n + 1, n, -1)[:, ::-1]  # c trials of 1 at the end of row c
+        variance, _ = noise_moments(metric, means, rows)
+        total, weight = total + float(problems @ variance), weight + float(problems.sum())
+    return total / weight if weight > 0.0 else 0.0
+
+
+def _missed(sample: GradedSample, level: float) -> Ends:
+    """Return the shift that problems with identical trials leave possible.
+
+    R of the problems may hide a rate of 1 - tail^(1/(nR)) of trials at an end of the scale, and
+    show none in n trials each with a probability of `tail`. The worst R counts.
+    """
+    request, problems = sample.request, sample.problems
+    low, high = request.range()
+    trials = sum(group.n * len(group.problem) for group in sample.groups) / problems
+    sharing = np.unique(np.geomspace(1, problems, min(problems, 200)).round().astype(np.int64))
+    rate = np.array([missed_share(level, trials * float(r)) for r in sharing])
+    rise = request.latent(rate) - request.latent(np.zeros(1))
+    fall = request.latent(np.ones(1)) - request.latent(1.0 - rate)
+    up, down = (
+        np.cumsum(np.sort(room)[::-1])[sharing - 1] / problems
+        for room in (high - sample.values, sample.values - low)
+    )
+    reach = [float((moved / (high - low)).max()) for moved in (down * fall, up * rise)]
+    mean = sample.mean
+    return Ends(np.asarray(mean - reach[0]), np.asarray(mean + reach[1]), np.asarray(0.0))
+
 
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
 _ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value

@@ -2,7 +2,7 @@
 
 Scores between 0 and 1 have three sets of ends: Wilson's, with the number of trials replaced by the
 number that the values' own variance is worth; ends that follow the values' skewness; and those of
-scores of 0 and 1 with the same mean (`shared_counts`), drawn in by as much as graded scores vary
+scores of 0 and 1 with the same mean (`share_out`), drawn in by as much as graded scores vary
 less. The outer ones count. Only the last are left where all scores come close to 0 and 1.
 
 Scores without bounds but of one sign have the outer ends of a log-normal interval and one that
@@ -17,10 +17,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from passband.stats.interval.default.cluster_spread import cluster_spread
-from passband.stats.interval.default.clusters import ClusteredValues, Expected
-from passband.stats.interval.default.graded_sample import GradedSample
-from passband.stats.interval.default.shared_counts import SharedCounts
+from passband.stats.interval.default.clusters import (
+    ClusteredValues,
+    ExpectedProblem,
+    cluster_spread,
+)
+from passband.stats.interval.default.graded_sample import GradedSample, SharedCounts
 from passband.stats.interval.default.wilson import (
     Ends,
     outer_ends,
@@ -90,7 +92,7 @@ def _direct(values: Floats, level: float) -> Ends:
 
 
 def _missed(sample: GradedSample, level: float) -> Ends:
-    """Return what values that are all the same leave possible.
+    """Return the shift that identical values leave possible.
 
     A share of 1 - tail^(1/M) of the problems may be of another kind, at either end of the scale,
     and be missed by M problems with a probability of `tail`.
@@ -105,7 +107,7 @@ def missed_share(level: float, units: float) -> float:
 
 
 def _narrower(values: Floats, shared: SharedCounts) -> float:
-    """Return the variance of values as a share of that of problems shared out among counts.
+    """Return the variance of values relative to problems split among counts.
 
     One further problem, as the fit expects it, is counted on both sides: a single value between
     the counts, among many at 0, is no evidence that all of them lie between.
@@ -122,7 +124,7 @@ def _clustered(sample: GradedSample, level: float) -> Ends:
     return grouped.ends(_expected(sample.scaled, sample.shared), level)
 
 
-def _expected(values: Floats, shared: SharedCounts | None) -> Expected:
+def _expected(values: Floats, shared: SharedCounts | None) -> ExpectedProblem:
     """Return the moments of a further problem, as the fit to the shares has them, drawn in."""
     count, mean = float(len(values)), float(values.mean())
     further, weights = values, np.full(len(values), 1.0 / count)
@@ -133,7 +135,7 @@ def _expected(values: Floats, shared: SharedCounts | None) -> Expected:
     second = float(weights @ (further - centre) ** 2)
     alone = (float(((values - centre) ** 2).sum()) + 2.0 * second) / (count + 2.0)
     third = float(weights @ (further - centre) ** 3)
-    return Expected(float(centre), second, third, alone / max(count - 1.0, 1.0))
+    return ExpectedProblem(float(centre), second, third, alone / max(count - 1.0, 1.0))
 
 
 # -- scores without bounds ---------------------------------------------------------------------

@@ -21,11 +21,11 @@ from statistics import NormalDist
 
 import numpy as np
 
+from passband.stats.checks import ROUNDING
 from passband.stats.interval.default.trial_noise import trial_noise
 from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.metric.pmf import binomial_pmf
-from passband.stats.tolerance import ROUNDING
 from passband.types import Floats
 
 __all__ = [
@@ -201,7 +201,7 @@ def _hidden(
 
 
 def _moved(grid: CountGrid, values: Floats, alike: Floats, end: int, tail: float) -> Floats:
-    """Return how much R problems at an end may add to the sum of all values, R being an axis."""
+    """Return the most that R problems at an end add to the sum; R is an axis."""
     problems = np.maximum(alike.sum(axis=-1), _LEAST_VARIANCE)
     trials = np.maximum(alike @ grid.trials / problems, 1.0)
     steps = np.linspace(0.0, 1.0, _SHARING).reshape(-1, *[1] * problems.ndim)

@@ -3,6 +3,12 @@
 The fit of the problems' success probabilities, and every interval made from it, work on counts H
 over the pairs (n, 0), (n, 1), ..., (n, n) of each n that occurs. H may have leading axes, one
 entry per data set, so that a coverage study runs the same code as a user's estimate.
+
+Very many numbers of trials are moved to a few (`binned_counts`). The tables of a fit have a column
+for every pair (n, c) that could have been observed: half a million if n runs from 1 to 1024.
+Numbers of trials that are nearly the same are as good as the same. Each is replaced by a
+representative, at most a given ratio away, and a problem's successes by the same share of it: split
+between the two nearest whole numbers, so that the mean of c/n stays.
 """
 
 from __future__ import annotations
@@ -16,7 +22,15 @@ from passband.stats.data.counts import Histogram
 from passband.stats.metric.pmf import binomial_pmf, log_choose
 from passband.types import Floats, Ints
 
-__all__ = ["GRID_POINTS", "CountGrid", "grid_for", "grid_of"]
+__all__ = [
+    "GRID_POINTS",
+    "CountGrid",
+    "binned_counts",
+    "grid_for",
+    "grid_of",
+    "is_too_large",
+    "needs_bins",
+]
 
 GRID_POINTS = 60  # success probabilities sin(pi j / 120)^2 for j = 0..60: denser near 0 and 1
 _MEANS = 24
@@ -89,11 +103,11 @@ class CountGrid:
     def places(self, trials: Ints, successes: Ints) -> Ints:
         """Return the position of each pair, or of one nearby where its n is not in the grid."""
         ns = np.array(self.ns)
-        at = np.minimum(np.searchsorted(ns, trials), len(ns) - 1)
-        before = np.maximum(at - 1, 0)
-        at = np.where(trials - ns[before] < ns[at] - trials, before, at)
-        shared = np.rint(successes * (ns[at] / trials)).astype(np.int64)
-        result: Ints = self.starts[at] + np.where(ns[at] == trials, successes, shared)
+        index = np.minimum(np.searchsorted(ns, trials), len(ns) - 1)
+        before = np.maximum(index - 1, 0)
+        index = np.where(trials - ns[before] < ns[index] - trials, before, index)
+        shared = np.rint(successes * (ns[index] / trials)).astype(np.int64)
+        result: Ints = self.starts[index] + np.where(ns[index] == trials, successes, shared)
         return result
 
     def per_n(self, values: Floats) -> Floats:
@@ -153,3 +167,59 @@ def beta_masses() -> Floats:
     alpha, beta = beta_grid()
     masses: Floats = np.diff(betainc(alpha[:, None], beta[:, None], edges), axis=1)
     return masses
+
+
+_ENOUGH_PAIRS = 8_192  # tables of 16 MB, made in a quarter of a second
+_MOST_PAIRS = 200_000  # about a gigabyte
+_RATIOS = (1.02, 1.05, 1.1, 1.2, 1.4, 2.0, 4.0)
+
+
+def needs_bins(histogram: Histogram) -> bool:
+    """Return whether there are too many distinct numbers of trials."""
+    return len(histogram.ns) > 1 and _pairs(histogram.ns) > _ENOUGH_PAIRS
+
+
+def is_too_large(histogram: Histogram) -> bool:
+    """Return whether the tables of a fit would not fit into memory, however coarse."""
+    if _pairs(histogram.ns) <= _MOST_PAIRS:
+        return False
+    return _pairs(tuple(np.unique(_representatives(histogram)).tolist())) > _MOST_PAIRS
+
+
+def binned_counts(histogram: Histogram) -> Histogram:
+    """Return the pairs with representative numbers of trials; problems may be fractions then."""
+    if not needs_bins(histogram):
+        return histogram
+    n = _representatives(histogram)
+    width = int(n.max()) + 1
+    exact = histogram.successes * (n / histogram.trials)
+    lower = np.minimum(np.floor(exact), n - 1).astype(np.int64)
+    upper = (exact - lower) * histogram.problems
+    pairs, problems = _collected(
+        np.concatenate([n, n]) * width + np.concatenate([lower, lower + 1]),
+        np.concatenate([histogram.problems - upper, upper]),
+    )
+    return Histogram(pairs // width, pairs % width, problems)  # type: ignore[arg-type]
+
+
+def _collected(codes: Ints, weights: Floats) -> tuple[Ints, Floats]:
+    pairs, at = np.unique(codes, return_inverse=True)
+    total: Floats = np.bincount(at, weights).astype(np.float64)
+    return pairs[total > 0.0], total[total > 0.0]
+
+
+def _representatives(histogram: Histogram) -> Ints:
+    """Return for each pair the mean number of trials of its bin, by the finest ratio to do."""
+    for ratio in _RATIOS:
+        bins = np.floor(np.log(histogram.trials) / np.log(ratio)).astype(np.int64)
+        _, bin_of = np.unique(bins, return_inverse=True)
+        problems = np.bincount(bin_of, histogram.problems)
+        mean = np.bincount(bin_of, histogram.problems * histogram.trials) / problems
+        found: Ints = np.rint(mean).astype(np.int64)
+        if _pairs(tuple(np.unique(found).tolist())) <= _ENOUGH_PAIRS:
+            break
+    return found[bin_of]
+
+
+def _pairs(ns: tuple[int, ...]) -> int:
+    return sum(ns) + len(ns)

@@ -1,4 +1,7 @@
-"""A Beta distribution of success probabilities with spikes at 0 and 1, fitted on a grid."""
+"""A Beta distribution of success probabilities with spikes at 0 and 1, fitted on a grid.
+
+`BetaCounts` is the likelihood of counts under it.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,78 @@ import numpy as np
 
 from passband.stats.data.counts import Histogram
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.fit.beta_counts import BetaCounts
-from passband.stats.interval.posterior.beta_mixture import BetaMixture
+from passband.stats.interval.fit.beta_mixture import BetaMixture, added
 from passband.stats.metric.metric import Metric
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["MIN_WEIGHT", "FittedPrior", "SpikedBeta", "fit_spiked", "fitted_prior"]
+__all__ = ["MIN_WEIGHT", "BetaCounts", "FittedPrior", "SpikedBeta", "fit_spiked", "fitted_prior"]
+
+
+@dataclass(frozen=True, eq=False)
+class BetaCounts:
+    """Counts, in the shape that the likelihood of a beta-binomial with spikes needs."""
+
+    pairs: Histogram
+
+    @cached_property
+    def ns(self) -> Ints:
+        return np.unique(self.pairs.trials)
+
+    @cached_property
+    def shares(self) -> Floats:
+        return self._per_n(self.pairs.trials > 0) / self.pairs.n_problems
+
+    @cached_property
+    def zeros(self) -> Floats:
+        """Problems without a success, for each n."""
+        return self._per_n(self.pairs.successes == 0)
+
+    @cached_property
+    def ones(self) -> Floats:
+        """Problems without a failure, for each n."""
+        return self._per_n(self.pairs.successes == self.pairs.trials)
+
+    @cached_property
+    def between(self) -> Histogram:
+        c, n = self.pairs.successes, self.pairs.trials
+        return self.pairs.where((c > 0) & (c < n))
+
+    def _per_n(self, keep: Bools) -> Floats:
+        place = np.searchsorted(self.ns, self.pairs.trials)
+        return added(place, np.where(keep, self.pairs.problems, 0.0), len(self.ns))
+
+    def log_between(self, alpha: Floats, beta: Floats) -> Floats:
+        """Return the log-likelihood of the problems with both successes and failures.
+
+        It adds up over the counts of successes, of failures and of trials, whatever their pairs.
+        """
+        mixed = self.between
+        failures = mixed.trials - mixed.successes
+        return (
+            _log_rising(alpha, mixed.successes, mixed.problems)
+            + _log_rising(beta, failures, mixed.problems)
+            - _log_rising(alpha + beta, mixed.trials, mixed.problems)
+        )
+
+    def log_ends(self, alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:
+        """Return log P(no success) and log P(no failure), (cells, ns)."""
+        whole = _log_gamma_ratio(alpha + beta, self.ns)
+        return _log_gamma_ratio(beta, self.ns) - whole, _log_gamma_ratio(alpha, self.ns) - whole
+
+
+def _log_gamma_ratio(x: Floats, counts: Ints) -> Floats:
+    """Return log of the rising factorials of x: (cells, counts)."""
+    from scipy.special import gammaln
+
+    ratio: Floats = gammaln(x[:, None] + counts) - gammaln(x)[:, None]
+    return ratio
+
+
+def _log_rising(x: Floats, counts: Ints, problems: Ints) -> Floats:
+    tally = np.bincount(counts, problems)
+    (seen,) = tally.nonzero()
+    return _log_gamma_ratio(x, seen) @ tally[seen]
+
 
 _LEAST_ROOT, _MOST_ROOT = 0.02, 0.99  # square root of the correlation of two trials of a problem
 _SIDE = 24
@@ -65,7 +134,7 @@ Height = Callable[[_Box], Floats]
 
 
 def _zoomed(height: Height, depth: float, rounds: int) -> _Box:
-    """Return the rectangle that just holds what is within `depth` of the top."""
+    """Return the smallest rectangle with all points within `depth` of the maximum."""
     box = _Box()
     for _ in range(rounds):
         heights = height(box)
@@ -163,13 +232,13 @@ class SpikedBeta:
         end = np.where(pairs.successes == 0, -1, pairs.successes == pairs.trials)
         inside = sums[:, end == 0, 1:] / np.maximum(sums[:, end == 0, :1], 1e-300)
         total = _summed(inside, pairs.problems[end == 0], values.shape[1])[:, None, None]
-        for at in np.flatnonzero(end).tolist():
-            spike, value = (self.zero, both[0]) if end[at] < 0 else (self.one, both[-1])
+        for index in np.flatnonzero(end).tolist():
+            spike, value = (self.zero, both[0]) if end[index] < 0 else (self.one, both[-1])
             share, spike = self.rest[..., None], spike[..., None]
-            expected = share * sums[:, None, None, at] + spike * np.append(1.0, value)
+            expected = share * sums[:, None, None, index] + spike * np.append(1.0, value)
             expected = expected[..., 1:] / np.maximum(expected[..., :1], 1e-300)
             total = total + _summed(
-                expected[..., None, :], pairs.problems[at : at + 1], values.shape[1]
+                expected[..., None, :], pairs.problems[index : index + 1], values.shape[1]
             )
         parts, count = len(metric.parts), pairs.n_problems
         mean = total[..., :parts] / count

@@ -1,6 +1,6 @@
 """Weighted means of the estimates of several strata, such as the subjects of a benchmark.
 
-`partition` splits outcomes by labels; `weights` reads how much each stratum counts; `spread` is
-the variance and skewness of one stratum; `over_problems`, `over_trials` and `square_and_add` make
-the interval of the weighted mean; `combine` is the whole way.
+`weights` splits outcomes by labels and reads how much each stratum counts; `spread` is the variance
+and skewness of each, and the ends of the weighted mean; `interval` chooses the rule; `combination`
+is the whole way; `design` describes samples within strata or from a finite population.
 """

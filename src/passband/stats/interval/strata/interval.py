@@ -1,4 +1,4 @@
-"""Which rule gives the interval of a weighted mean over strata, and the notes that go with it."""
+"""Choose the rule for the interval of a weighted mean over strata, with its notes."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from passband.notes import (
     no_stratum_interval,
     single_problem_strata,
 )
+from passband.stats.checks import ROUNDING_DIGITS
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.default.auto import (
+from passband.stats.interval.default.selection import (
     has_few_repeats,
     rests_on_few,
     target_notes,
 )
-from passband.stats.interval.fit.coarse import is_too_large
-from passband.stats.interval.fit.count_grid import grid_of
+from passband.stats.interval.fit.count_grid import grid_of, is_too_large
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
-from passband.stats.interval.methods import Interval, interval_for
+from passband.stats.interval.registry import Interval, interval_for
 from passband.stats.interval.request import IntervalRequest
-from passband.stats.interval.strata.ends import (
+from passband.stats.interval.strata.spread import (
+    StratumSpread,
     edge_over_problems,
+    spread_of_counts,
+    spread_of_values,
     square_and_add,
     strata_over_problems,
     strata_over_trials,
     weighted_counts,
 )
-from passband.stats.interval.strata.spread import Spread, spread_of_counts, spread_of_values
-from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
 
 __all__ = ["strata_interval"]
@@ -136,7 +137,7 @@ def _over_problems(value: float, strata: Sequence[IntervalRequest], weights: Flo
 
 def _spread(
     strata: Sequence[IntervalRequest], weights: Floats, start: float, scale: float
-) -> Spread:
+) -> StratumSpread:
     if not all(map(_has_grid, strata)):
         each = [_linear(request, request.metric.by_problem(request.outcomes)) for request in strata]
         return spread_of_values([(values - start) / scale for values in each], weights)
@@ -209,7 +210,7 @@ def _informative_notes(strata: Sequence[IntervalRequest], weights: Floats) -> tu
 
 
 def _informative(request: IntervalRequest) -> int:
-    """Return how many problems of a stratum differ from its commonest value."""
+    """Count the problems that differ from their stratum's commonest value."""
     values = request.metric.by_problem(request.outcomes)
     _, times = np.unique(np.round(values, ROUNDING_DIGITS), axis=0, return_counts=True)
     return len(values) - int(times.max())
@@ -232,7 +233,7 @@ def _over_trials(
     if has_few_repeats(mixture):
         return _over_problems(value, strata, weights).with_notes(*target_notes(pooled, mixture))
     low, high = pooled.range()
-    each = np.concatenate(
+    shifts = np.concatenate(
         [
             np.full(request.outcomes.n_problems, weight / request.outcomes.n_problems)
             for request, weight in zip(strata, weights.tolist(), strict=True)
@@ -242,9 +243,9 @@ def _over_trials(
         return interval_for("auto", strata[0])
     edge = _edge(strata)
     if edge is not None:
-        return _hidden(value, pooled, each, edge).with_notes(*notes)
+        return _hidden(value, pooled, shifts, edge).with_notes(*notes)
     scale = high - low
-    weighted = _weighted(pooled, each)
+    weighted = _weighted(pooled, shifts)
     values = (pooled.values(weighted) - low) / scale
     if rests_on_few(pooled, weighted, values):
         problems = pooled.outcomes.n_problems
@@ -280,9 +281,9 @@ def _pooled(strata: Sequence[IntervalRequest], value: float) -> IntervalRequest:
 
 
 def _hidden(value: float, pooled: IntervalRequest, weights: Floats, edge: float) -> Interval:
-    """Return how far the value could be off if some problems shared a hidden success rate.
+    """Return the possible shift of the value if some problems shared a hidden success rate.
 
-    As for a single sample (`default.auto`), with the problems that weigh most hiding it.
+    As for a single sample (`default.selection`), with the problems that weigh most hiding it.
     """
     trials = pooled.outcomes.n_trials / pooled.outcomes.n_problems
     sharing = np.arange(1.0, len(weights) + 1.0)
