@@ -8,7 +8,7 @@ from passband.cpus import VARIABLE, available_cpus
 from passband.errors import InvalidInput
 from passband.run.grade import slow_threads
 from passband.score.sandbox.pool import Pool as Zygotes
-from passband.score.workers.pool import Pool
+from passband.score.workers.worker_pool import Pool
 
 
 def test_the_setting_decides(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from code_runs import BROKEN, CRASHES, HANGS, ORDER, RIGHT, WRONG, run_functions, write_functions
 from passband.run.rescore import rescore_run
-from passband.score.code.again import Place, chosen_again, chosen_timeouts, hash_seed
+from passband.score.code.flaky_sample import Place, chosen_again, chosen_timeouts, hash_seed
 from passband.summary.run_summary import summarize_run
 from passband.trials.merge import merge
 from passband.trials.reader import Trials

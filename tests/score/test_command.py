@@ -9,11 +9,11 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.run.grade import Grader
-from passband.score.builtin.command import command
+from passband.score.builtin.made import command
 from passband.score.command import CommandScorer, read_reply, request
 from passband.score.pipeline import make_scorer
+from passband.score.sandbox.protocol import Finished
 from passband.score.sandbox.recipe import Recipe
-from passband.score.sandbox.result import Finished
 from passband.score.sandbox.zygotes import Zygotes
 from passband.score.scorer import Reference, ScoredTrial
 from passband.tasks.loader import load_task

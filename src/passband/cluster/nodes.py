@@ -1,4 +1,7 @@
-"""The nodes of a cluster: what is installed on each, and functions that run once on each."""
+"""The nodes of a cluster: what is installed on each, and functions that run once on each.
+
+What may go wrong with a cluster and with what runs there.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,31 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from passband.cluster.failure import ClusterFailed, UnequalNodes
-from passband.errors import PassbandError, describe
+from passband.errors import InvalidInput, PassbandError, describe
 from passband.version import __version__
 
-__all__ = ["Node", "check_nodes", "on_each_node", "unwrapped"]
+__all__ = [
+    "ClusterFailed",
+    "Node",
+    "NotReached",
+    "UnequalNodes",
+    "check_nodes",
+    "on_each_node",
+    "unwrapped",
+]
+
+
+class ClusterFailed(PassbandError):
+    """The cluster could not do what was asked; the message says what to do."""
+
+
+class NotReached(ClusterFailed):
+    """No cluster answered at an address in time."""
+
+
+class UnequalNodes(InvalidInput):
+    """A node has another Ray, Python or passband than this process, or none."""
+
 
 _PATIENCE = 120.0  # seconds for all nodes to do something short, which may start a process first
 _LISTED = 5  # nodes that an error names

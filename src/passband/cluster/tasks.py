@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from passband import cpus
-from passband.cluster.failure import ClusterFailed
-from passband.cluster.nodes import unwrapped, working_nodes
+from passband.cluster.nodes import ClusterFailed, unwrapped, working_nodes
 
 __all__ = ["RETRIES", "map_tasks"]
 

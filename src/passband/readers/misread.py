@@ -232,7 +232,7 @@ def _ends_in(text: str, targets: tuple[str, ...]) -> bool:
 def _alternatives(scorer: ScorerRecord) -> list[_Alternative]:
     """Return the scorers that `passband score --extract` would add, a rule each."""
     # Scoring is imported where it is needed: most tables hold no answers to look at.
-    from passband.score.extract import RULES
+    from passband.score.extract.answer import RULES
     from passband.score.pipeline import make_scorer
     from passband.score.recorded import rebuilt_scorer
 

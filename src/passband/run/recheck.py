@@ -13,7 +13,7 @@ from typing import Any
 
 from passband.run.grade import Grader, identity_of, score_row, slow_threads
 from passband.run.remote import RemoteScoring
-from passband.score.code.again import (
+from passband.score.code.flaky_sample import (
     Place,
     again_entry,
     chosen_again,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from passband.cluster.address import Address
-from passband.cluster.connect import connect
+from passband.cluster.connection import connect
 from passband.cluster.nodes import on_each_node
 from passband.cluster.tasks import map_tasks
 from passband.run.grade import Grader, is_async

@@ -9,10 +9,8 @@ from typing import Any
 
 from passband.errors import InvalidInput, PassbandError, describe
 from passband.score.command_files import check_files, file_bytes
-from passband.score.filters import INVALID, FilterStep
-from passband.score.sandbox.job import Command
-from passband.score.sandbox.limits import Limits
-from passband.score.sandbox.result import Finished
+from passband.score.filtering import INVALID, FilterStep
+from passband.score.sandbox.protocol import Command, Finished, Limits
 from passband.score.sandboxed import SandboxedScorer
 from passband.score.scorer import Reference, Score, ScoredTrial
 
@@ -23,7 +21,7 @@ _SHOWN = 160  # characters of a reply or an error
 
 
 class CommandScorer(SandboxedScorer):
-    """Asks a command for every score; see `passband.score.builtin.command`."""
+    """Asks a command for every score; see `passband.score.builtin.made`."""
 
     takes_trial = True
     function = "command"

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 from passband.errors import InvalidInput
 from passband.score.pattern_cost import PatternCost
-from passband.score.workers.pool import pool
+from passband.score.workers.worker_pool import pool
 
 __all__ = [
     "ORDINARY_TEXT",

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from passband.errors import InvalidInput, describe
-from passband.score.extract import Extracted
-from passband.score.filters import INVALID, FilterStep, make_step
+from passband.score.extract.answer import Extracted
+from passband.score.filtering import INVALID, FilterStep, make_step
 from passband.score.registry import ScorerFunction, scorers, source_of
 from passband.score.scorer import Reference, Score, ScoredTrial, Scorer
-from passband.score.workers.pool import WorkerTimeout, pool
+from passband.score.workers.worker_pool import WorkerTimeout, pool
 
 __all__ = ["VERSION", "Pipeline", "assemble", "filters_in", "make_scorer"]
 

@@ -20,7 +20,7 @@ from passband.errors import InvalidInput, WrongType, nearest
 from passband.registry import Registry
 
 if TYPE_CHECKING:
-    from passband.score.filters import FilterStep
+    from passband.score.filtering import FilterStep
     from passband.score.scorer import Scorer
 
 __all__ = [

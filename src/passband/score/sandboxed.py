@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from passband.score.filters import FilterStep
+from passband.score.filtering import FilterStep
 from passband.score.sandbox.find import find_sandbox
 from passband.score.sandbox.protocol import Sandbox
 from passband.score.scorer import Reference, Score, ScoredTrial

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from passband.errors import PassbandError
-from passband.score.filters import FilterStep, make_step
+from passband.score.filtering import FilterStep, make_step
 from passband.score.scorer import Reference
 
 __all__ = ["find_span", "steps_of"]

@@ -10,9 +10,7 @@ import pytest
 from passband.errors import InvalidInput
 from passband.score.sandbox.container import IMAGE, SETTING, recipe
 from passband.score.sandbox.find import make_sandbox
-from passband.score.sandbox.job import Command
-from passband.score.sandbox.limits import Limits
-from passband.score.sandbox.result import SandboxFailed
+from passband.score.sandbox.protocol import Command, Limits, SandboxFailed
 from passband.score.sandbox.zygotes import Zygotes
 from sandboxes import AMPLE, square
 

@@ -4,10 +4,10 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.score.sandbox.doctor import PROBES, Diagnosis, Finding, examine
-from passband.score.sandbox.job import UnitTests
+from passband.score.sandbox.find import unconfined
 from passband.score.sandbox.probes.forgeries import HONEST, PROGRAMS, TEST, unit_tests
 from passband.score.sandbox.probes.probe import Probe
-from passband.score.sandbox.unconfined import unconfined
+from passband.score.sandbox.protocol import UnitTests
 from passband.score.sandbox.zygotes import Zygotes
 from sandboxes import AMPLE
 
@@ -54,7 +54,7 @@ class _Printing(Zygotes):
         self.name, self.is_isolated, self._printed = "bubblewrap", True, printed
 
     def run_program(self, program: str, stdin: str, limits, hash_seed: int = 0):  # type: ignore[no-untyped-def]
-        from passband.score.sandbox.result import Finished
+        from passband.score.sandbox.protocol import Finished
 
         return Finished(0, stdout=self._printed)
 

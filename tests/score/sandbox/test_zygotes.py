@@ -8,11 +8,15 @@ from dataclasses import replace
 import pytest
 
 from passband.errors import InvalidInput
-from passband.score.sandbox.job import Command, UnitTests
-from passband.score.sandbox.limits import Limits
+from passband.score.sandbox.find import unconfined
+from passband.score.sandbox.protocol import (
+    Command,
+    Limits,
+    NeedsSameInterpreter,
+    SandboxFailed,
+    UnitTests,
+)
 from passband.score.sandbox.recipe import Recipe
-from passband.score.sandbox.result import NeedsSameInterpreter, SandboxFailed
-from passband.score.sandbox.unconfined import unconfined
 from passband.score.sandbox.zygotes import Zygotes
 from sandboxes import AMPLE, SQUARE, square
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from passband.generate.problem import Problem
 from passband.run.judge.bench import JudgeBench
-from passband.score.judge.canary import PASSED, canary_names
+from passband.score.judge.bias import PASSED, canary_names
 from passband.score.judge.scorer import JudgeScorer, together
 from passband.score.scorer import Unscored
 from passband.trials.rows import ScorerEntry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 
-from passband.score.extract import last_match
+from passband.score.extract.answer import last_match
 from passband.score.registry import register_scorer
 from passband.score.scorer import Reference
 

@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.score.extract import find_boxed
-from passband.score.parse_number import equal_numbers, read_number
+from passband.score.extract.answer import find_boxed
+from passband.score.extract.parse_number import equal_numbers, read_number
 from passband.score.registry import Extra, register_scorer
-from passband.score.workers.pool import WorkerTimeout, pool
+from passband.score.workers.worker_pool import WorkerTimeout, pool
 
 __all__ = ["MATH_VERIFY", "math_equal", "normalise"]
 

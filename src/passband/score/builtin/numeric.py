@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.score.parse_number import equal_numbers, read_number
+from passband.score.extract.parse_number import equal_numbers, read_number
+from passband.score.extract.stated_number import stated_number
 from passband.score.registry import register_scorer
-from passband.score.stated_number import stated_number
 
 __all__ = ["numeric"]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from passband.score.sandbox.result import VerdictStatus
+from passband.score.sandbox.protocol import VerdictStatus
 
 __all__ = ["OUTCOMES", "WORDS", "detail_of", "outcome_in", "reason_in"]
 

@@ -10,21 +10,73 @@
 >>> doc = {"test": "def check(candidate): assert candidate(1) == 2", "entry_point": "inc"}
 >>> read_tests(doc).entry_point
 'inc'
+
+Test cases as LiveCodeBench stores them: JSON, or JSON in a pickle, compressed, in base64.
+
+A pickle may name any function to be called. This one may hold a text and nothing else: a name of
+any kind is refused before it is looked up.
+
+The reference solution of a problem, where its data set has one: it has to pass its own tests.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
+import io
 import json
+import pickle
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 from passband.errors import InvalidInput
-from passband.score.code.case_text import unpacked_cases
-from passband.score.workers.pool import WorkerFailed, WorkerTimeout, pool
+from passband.score.workers.worker_pool import WorkerFailed, WorkerTimeout, pool
 
-__all__ = ["Case", "FunctionTests", "ProgramTests", "Tests", "read_tests"]
+__all__ = [
+    "Case",
+    "FunctionTests",
+    "ProgramTests",
+    "Tests",
+    "read_tests",
+    "solution_of",
+    "unpacked_cases",
+]
+
+_LARGEST = 1 << 30  # bytes, uncompressed
+
+
+class _TextOnly(pickle.Unpickler):
+    """Reads texts, numbers and lists, and refuses whatever would import something."""
+
+    def find_class(self, module: str, name: str) -> NoReturn:
+        raise InvalidInput(f"the test cases are a pickle that calls {module}.{name}; refused.")
+
+
+def unpacked_cases(text: str) -> Any:
+    """Return the test cases in a text.
+
+    >>> unpacked_cases('[{"input": "1", "output": "2"}]')
+    [{'input': '1', 'output': '2'}]
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        unpacking = zlib.decompressobj()
+        pickled = unpacking.decompress(base64.b64decode(text, validate=True), _LARGEST)
+        value = _TextOnly(io.BytesIO(pickled)).load()
+        return json.loads(value) if isinstance(value, (str, bytes)) else value
+    except InvalidInput:
+        raise
+    except (binascii.Error, zlib.error, pickle.UnpicklingError, ValueError, EOFError) as error:
+        raise InvalidInput(f"the test cases are neither JSON nor packed JSON: {error}.") from None
+    except Exception as error:  # what a broken pickle can raise is not limited to the above
+        raise InvalidInput(f"the test cases cannot be unpacked: {error!r:.100}.") from None
+
 
 Doc = Mapping[str, Any]
 _SECONDS = 10.0  # to read the tests of one problem
@@ -200,3 +252,30 @@ def _arguments(text: Any) -> str:
         return json.dumps([json.loads(line) for line in str(text).splitlines() if line.strip()])
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"the arguments of a test are no JSON: {error}.") from None
+
+
+def solution_of(doc: Mapping[str, Any], tests: Tests) -> str | None:
+    """Return the reference solution as a program: of HumanEval, of MBPP, or the first of APPS.
+
+    >>> from passband.score.code.problem_tests import FunctionTests
+    >>> tests = FunctionTests("f", "def check(f): assert f(1) == 1", "def f(x):\\n")
+    >>> solution_of({"canonical_solution": "    return x"}, tests)
+    'def f(x):\\n    return x'
+    """
+    body = doc.get("canonical_solution")
+    if isinstance(body, str) and body.strip():
+        return tests.prompt + body
+    code = doc.get("code")
+    if isinstance(code, str) and code.strip():
+        return code
+    return _first(doc.get("solutions"))
+
+
+def _first(solutions: Any) -> str | None:
+    if isinstance(solutions, str):
+        try:
+            solutions = json.loads(solutions)
+        except (ValueError, RecursionError):
+            return None
+    is_list = isinstance(solutions, list) and solutions and isinstance(solutions[0], str)
+    return solutions[0] if is_list else None

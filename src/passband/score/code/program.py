@@ -28,10 +28,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from passband.score.code.source import LONGEST, Fault, Source, longest_prefix, read_source
-from passband.score.extract import without_reasoning
-from passband.score.fences import FencedBlock, fenced_blocks
-from passband.score.rules import Extracted
-from passband.score.workers.pool import WorkerFailed, WorkerTimeout, pool
+from passband.score.extract.answer import without_reasoning
+from passband.score.extract.code_block import FencedBlock, fenced_blocks
+from passband.score.extract.rules import Extracted
+from passband.score.workers.worker_pool import WorkerFailed, WorkerTimeout, pool
 
 __all__ = ["SOLUTION", "find_program", "find_program_here", "header_of"]
 

@@ -8,18 +8,16 @@ from functools import lru_cache
 from typing import Any
 
 from passband.errors import PassbandError, describe
-from passband.score.code.check import Rules, check_program
-from passband.score.code.options import rules_of
+from passband.score.code.check import Rules, check_program, rules_of
 from passband.score.code.outcome import detail_of
-from passband.score.code.problem_tests import FunctionTests, Tests, read_tests
+from passband.score.code.problem_tests import FunctionTests, Tests, read_tests, solution_of
 from passband.score.code.program import find_program, header_of
-from passband.score.code.solution import solution_of
-from passband.score.filters import FilterStep
-from passband.score.rules import Extracted
-from passband.score.sandbox.result import Verdict
+from passband.score.extract.rules import Extracted
+from passband.score.filtering import FilterStep
+from passband.score.sandbox.protocol import Verdict
 from passband.score.sandboxed import SandboxedScorer
 from passband.score.scorer import Reference, Score, ScoredTrial
-from passband.score.workers.pool import pool
+from passband.score.workers.worker_pool import pool
 
 __all__ = ["CodeScorer"]
 
@@ -27,7 +25,7 @@ _SECONDS = 10.0  # to read one test
 
 
 class CodeScorer(SandboxedScorer):
-    """Runs programs in a sandbox; see `passband.score.builtin.code`."""
+    """Runs programs in a sandbox; see `passband.score.builtin.made`."""
 
     function = "code"
 

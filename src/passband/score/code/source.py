@@ -2,7 +2,7 @@ r"""Python source that nobody has looked at yet: whether it compiles, and what i
 
 The compiler of CPython can be brought to its knees, and on some versions to a crash, by source that
 is nested deeply enough. So this module does its work in a worker process
-(`passband.score.workers.pool`), never in the process that runs an evaluation.
+(`passband.score.workers.worker_pool`), never in the process that runs an evaluation.
 
 >>> read_source("def f(x):\n    return x").defines("f")
 True

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from passband.errors import InvalidInput, nearest
-from passband.score.judge.fence import LONGEST
+from passband.score.judge.prompt import LONGEST
 from passband.score.judge.rubric import Rubric, read_rubric
 
 __all__ = ["MAX_TOKENS", "Aggregate", "JudgeOptions"]

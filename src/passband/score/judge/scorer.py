@@ -13,8 +13,8 @@ from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from passband.errors import InvalidInput, describe
-from passband.score.extract import without_reasoning
-from passband.score.filters import INVALID, FilterStep, make_step
+from passband.score.extract.answer import without_reasoning
+from passband.score.filtering import INVALID, FilterStep, make_step
 from passband.score.judge.call import Bench, CallFailed, Heard, JudgeCall, content_key
 from passband.score.judge.options import JudgeOptions
 from passband.score.judge.prompt import judge_prompt, reminder, rubric_values

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from passband.score.extract import without_reasoning
+from passband.score.extract.answer import without_reasoning
 
 __all__ = ["Verdict", "quoted", "read_verdict"]
 

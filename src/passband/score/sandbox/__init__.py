@@ -4,12 +4,18 @@
 it offers, and `passband doctor` for whether it holds.
 """
 
-from passband.score.sandbox.find import find_sandbox
-from passband.score.sandbox.job import Command, UnitTests
-from passband.score.sandbox.limits import DEFAULT, Limits
-from passband.score.sandbox.policy import policy
-from passband.score.sandbox.protocol import Sandbox
-from passband.score.sandbox.result import Finished, NeedsSameInterpreter, SandboxFailed, Verdict
+from passband.score.sandbox.find import find_sandbox, policy
+from passband.score.sandbox.protocol import (
+    DEFAULT,
+    Command,
+    Finished,
+    Limits,
+    NeedsSameInterpreter,
+    Sandbox,
+    SandboxFailed,
+    UnitTests,
+    Verdict,
+)
 
 __all__ = [
     "DEFAULT",

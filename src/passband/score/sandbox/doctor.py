@@ -11,12 +11,10 @@ from passband.score.sandbox import system_calls
 from passband.score.sandbox.bubblewrap import user_of_trials
 from passband.score.sandbox.find import ISOLATED, make_sandbox
 from passband.score.sandbox.interpreter import find_interpreter
-from passband.score.sandbox.job import UnitTests
-from passband.score.sandbox.limits import Limits
 from passband.score.sandbox.probes.escapes import ESCAPES
 from passband.score.sandbox.probes.forgeries import FORGERIES, HONEST, unit_tests
 from passband.score.sandbox.probes.leaks import LEAKS
-from passband.score.sandbox.result import SandboxFailed
+from passband.score.sandbox.protocol import Limits, SandboxFailed, UnitTests
 from passband.score.sandbox.zygotes import Zygotes
 
 __all__ = ["PROBES", "Diagnosis", "Finding", "examine"]

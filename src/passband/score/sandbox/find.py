@@ -1,23 +1,64 @@
-"""Finding the sandbox that holds on this machine."""
+"""Finding the sandbox that holds on this machine.
+
+Whether programs may run where no sandbox holds: the setting behind --unsafe-code.
+
+It belongs to the process, as scorers run in threads of their own. The command sets it before
+scorers are made, and records it with the run:
+
+    policy.is_unsafe_allowed = True
+
+No sandbox at all: plain processes, with limits and a clock, for --unsafe-code.
+"""
 
 from __future__ import annotations
 
 import atexit
 import functools
 import os
+import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from passband.errors import InvalidInput, PassbandError, nearest
 from passband.score.sandbox.bubblewrap import bubblewrap
 from passband.score.sandbox.container import container
-from passband.score.sandbox.policy import policy
 from passband.score.sandbox.probes.escapes import ESCAPES
-from passband.score.sandbox.unconfined import unconfined
+from passband.score.sandbox.recipe import BOOT, Recipe, variables
 from passband.score.sandbox.zygotes import Zygotes
-from passband.score.workers.launch import find_program
+from passband.system.processes.launch import find_program
 
-__all__ = ["BACKENDS", "ISOLATED", "SETTING", "find_sandbox", "make_sandbox"]
+__all__ = [
+    "BACKENDS",
+    "ISOLATED",
+    "SETTING",
+    "Policy",
+    "find_sandbox",
+    "make_sandbox",
+    "policy",
+    "unconfined",
+]
+
+
+@dataclass
+class Policy:
+    """What the user allows."""
+
+    is_unsafe_allowed: bool = False
+
+
+policy = Policy()
+
+
+def unconfined(size: int | None = None) -> Zygotes:
+    """Return a stand-in for a sandbox: programs can do whatever the user can."""
+    return Zygotes("none", _recipe, is_isolated=False, size=size)
+
+
+def _recipe(hash_seed: int) -> Recipe:
+    command = (sys.executable, "-s", "-B", "-c", BOOT)
+    return Recipe(command, variables(hash_seed), settings={"namespaces": False, "filter": ""})
+
 
 SETTING = "PASSBAND_SANDBOX"  # the name of a backend to use, and no other
 

@@ -7,7 +7,7 @@ need and the kernel has often got wrong, and what outlives a trial, such as keys
 
 from __future__ import annotations
 
-from passband.score.workers.bpf import (
+from passband.system.processes.bpf import (
     ALLOW,
     ANY_BIT,
     NO_SUCH_CALL,

@@ -7,8 +7,13 @@ import signal
 from typing import Any, cast
 
 from passband.errors import InvalidInput
-from passband.score.sandbox.limits import Limits
-from passband.score.sandbox.result import Finished, NeedsSameInterpreter, Verdict, VerdictStatus
+from passband.score.sandbox.protocol import (
+    Finished,
+    Limits,
+    NeedsSameInterpreter,
+    Verdict,
+    VerdictStatus,
+)
 
 __all__ = ["NoVerdict", "Starved", "finished", "verdict"]
 

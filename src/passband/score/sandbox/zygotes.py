@@ -1,4 +1,7 @@
-"""A sandbox made of zygotes: what all backends share."""
+"""A sandbox made of zygotes: what all backends share.
+
+What to do about a sandbox that does not start, by what it wrote.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,45 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
-from passband.score.sandbox.advice import advice
 from passband.score.sandbox.box.client import ZygoteGone
-from passband.score.sandbox.job import Command, UnitTests
-from passband.score.sandbox.limits import Limits
 from passband.score.sandbox.pool import Pool
+from passband.score.sandbox.protocol import (
+    Command,
+    Finished,
+    Limits,
+    SandboxFailed,
+    UnitTests,
+    Verdict,
+)
 from passband.score.sandbox.recipe import Recipe
-from passband.score.sandbox.result import Finished, SandboxFailed, Verdict
 from passband.score.sandbox.verdicts import NoVerdict, Starved, finished, verdict
 
-__all__ = ["ATTEMPTS", "Zygotes"]
+__all__ = ["ATTEMPTS", "Zygotes", "advice"]
+
+_ADVICE = (
+    ("ENOSPC", "user namespaces are off: see user.max_user_namespaces"),
+    ("uid map", "user namespaces are forbidden: see kernel.apparmor_restrict_unprivileged_userns"),
+    ("namespace", "this kernel, or the container around, forbids user namespaces"),
+    ("Unknown option", "bubblewrap 0.8 or newer is needed"),
+    ("execvp", "name a Python in PASSBAND_SANDBOX_PYTHON that programs can see"),
+    ("image", "pull the image first, or name another one in PASSBAND_SANDBOX_IMAGE"),
+    ("daemon", "start the engine, or ask for access to it"),
+)
+
+
+def advice(message: str) -> str:
+    """Return the message of a sandbox with what to do about it, where that is known.
+
+    >>> advice("bwrap: Unknown option --disable-userns")
+    'bwrap: Unknown option --disable-userns; bubblewrap 0.8 or newer is needed'
+    >>> advice("it ended")
+    'it ended'
+    """
+    for words, remedy in _ADVICE:
+        if words in message:
+            return f"{message.rstrip('.')}; {remedy}"
+    return message
+
 
 ATTEMPTS = 3
 _PATIENCE = 5  # times the wall clock, for a trial that others kept waiting

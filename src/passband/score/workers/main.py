@@ -1,7 +1,7 @@
 """The worker process: reads calls from standard input, writes results to standard output.
 
 It serves the functions of one module, which it imports before it gives up everything else
-(`passband.score.workers.guard`). It ends when standard input is closed, that is when the process
+(`passband.system.processes.guard`). It ends when standard input is closed, that is when the process
 that started it is gone, and when a call goes on for longer than it may, even if no parent is left
 to kill it.
 """
@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any, BinaryIO
 
 from passband.errors import describe
-from passband.score.workers import guard
+from passband.system.processes import guard
 
 __all__ = ["FUNCTIONS", "main"]
 

@@ -16,9 +16,8 @@ from pathlib import Path
 
 from passband.score.sandbox.bubblewrap import user_of_trials
 from passband.score.sandbox.interpreter import find_interpreter
-from passband.score.sandbox.limits import Limits
 from passband.score.sandbox.probes.probe import Probe
-from passband.score.sandbox.result import Finished
+from passband.score.sandbox.protocol import Finished, Limits
 from passband.score.sandbox.zygotes import Zygotes
 
 __all__ = ["ESCAPES"]

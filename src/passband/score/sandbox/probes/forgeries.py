@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from passband.score.sandbox.job import UnitTests
-from passband.score.sandbox.limits import Limits
 from passband.score.sandbox.probes.probe import Probe
+from passband.score.sandbox.protocol import Limits, UnitTests
 from passband.score.sandbox.zygotes import Zygotes
 
 __all__ = ["FORGERIES", "HONEST", "PROGRAMS", "TEST", "unit_tests"]

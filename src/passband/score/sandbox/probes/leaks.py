@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from passband.score.sandbox.limits import Limits
 from passband.score.sandbox.probes.probe import Probe
+from passband.score.sandbox.protocol import Limits
 from passband.score.sandbox.zygotes import Zygotes
 
 __all__ = ["LEAKS"]

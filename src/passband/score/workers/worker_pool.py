@@ -1,0 +1,199 @@
+"""Functions that may hang, run in processes that can be killed.
+
+Neither a regular expression nor a computer algebra system can be stopped inside its own process:
+both spend minutes within one call. A pool keeps a few worker processes, hands each one call at a
+time, and kills a worker whose call takes too long. Any thread may call. Needs a POSIX system.
+
+>>> pool = Pool(size=1)
+>>> pool.call("findall", ["[0-9]+", "1 + 2 = 3"], seconds=60)
+['1', '2', '3']
+>>> pool.close()
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+import selectors
+import threading
+import time
+from typing import Any
+
+from passband.cpus import available_cpus
+from passband.errors import PassbandError
+from passband.score.workers.main import FUNCTIONS
+from passband.system.processes.launch import launch
+
+__all__ = ["Pool", "WorkerFailed", "WorkerTimeout", "pool"]
+
+START_SECONDS = 120.0  # to start a worker and import what it needs, on a busy machine
+CALLS_PER_WORKER = 2000  # then it is replaced, because caches of sympy only grow
+
+
+_beginning = threading.Lock()  # of any pool
+
+
+def _renew_lock() -> None:
+    global _beginning
+    _beginning = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)  # a thread of the parent may have held it
+
+
+class WorkerTimeout(PassbandError):
+    """A call exceeded its time limit."""
+
+
+class WorkerFailed(PassbandError):
+    """A call raised an error, or its worker died; the message says which."""
+
+
+class _Died(Exception):
+    """The worker ended in the middle of a call."""
+
+
+class Pool:
+    """At most `size` worker processes, started when they are needed."""
+
+    def __init__(self, size: int | None = None) -> None:
+        self._given = size
+        self._process: int | None = None  # until the first call
+        self._lock = threading.Lock()
+        self._idle: list[_Worker] = []
+
+    @functools.cached_property
+    def size(self) -> int:
+        """The number of workers: as given, or by the processors when it is first needed.
+
+        That is later than the import that makes a pool: a process may have to be given its share
+        of the machine first.
+        """
+        return self._given or min(4, available_cpus())
+
+    def _begin(self) -> None:
+        """Begin with no workers, once in every process: after a fork they belong to the parent."""
+        with _beginning:
+            if self._process != os.getpid():
+                self._slots = threading.BoundedSemaphore(self.size)
+                self._lock = threading.Lock()
+                self._idle = []
+                self._process = os.getpid()
+
+    def call(self, function: str, arguments: list[Any], *, seconds: float) -> Any:
+        """Call a function of `passband.score.workers.main` and return its result.
+
+        The seconds count from when a worker starts on the call. A worker that dies, other than by
+        the time limit, is replaced once: it may have been ended from outside.
+        """
+        if self._process != os.getpid():
+            self._begin()
+        if function not in FUNCTIONS:
+            raise WorkerFailed(f"KeyError: workers have no function {function!r}")
+        module = FUNCTIONS[function][0]
+        request = json.dumps([function, arguments, seconds]).encode() + b"\n"
+        with self._slots:
+            try:
+                return self._once(module, request, seconds)
+            except _Died:
+                pass
+            try:
+                return self._once(module, request, seconds)
+            except _Died as died:
+                raise WorkerFailed(str(died)) from None
+
+    def _once(self, module: str, request: bytes, seconds: float) -> Any:
+        worker = self._taken(module)
+        try:
+            reply = worker.ask(request, seconds)
+        except BaseException:
+            worker.kill()
+            raise
+        if worker.calls < CALLS_PER_WORKER:
+            with self._lock:
+                self._idle.append(worker)
+        else:
+            worker.kill()
+        if "error" in reply:
+            raise WorkerFailed(reply["error"])
+        return reply["result"]
+
+    def _taken(self, module: str) -> _Worker:
+        """Return an idle worker of a module, or a new one in the place of an idle one."""
+        with self._lock:
+            for place in reversed(range(len(self._idle))):
+                if self._idle[place].module == module:
+                    return self._idle.pop(place)
+            replaced = self._idle.pop(0) if len(self._idle) >= self.size else None
+        if replaced is not None:
+            replaced.kill()
+        return _Worker(module)
+
+    def close(self) -> None:
+        """End the idle workers; a later call starts new ones."""
+        if self._process != os.getpid():
+            return
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.kill()
+
+
+class _Worker:
+    """One process that answers requests to the functions of a module, a line of JSON each."""
+
+    def __init__(self, module: str) -> None:
+        self.module = module
+        self.calls = 0
+        self._unread = b""
+        self._process = launch("passband.score.workers.main", [module])
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input, self._output = self._process.stdin, self._process.stdout
+        self._readable = selectors.DefaultSelector()
+        self._readable.register(self._output, selectors.EVENT_READ)
+
+    def ask(self, request: bytes, seconds: float) -> dict[str, Any]:
+        """Send a request and return the reply; raises if the worker has to be replaced."""
+        self.calls += 1
+        try:
+            while request:  # a pipe takes a long request in pieces
+                request = request[self._input.write(request) :]
+        except OSError:
+            raise _Died(self._how_it_ended()) from None
+        try:
+            self._line(START_SECONDS)  # says that the imports are done, and the clock may start
+        except WorkerTimeout:
+            raise WorkerFailed(f"no worker process within {START_SECONDS:g} s") from None
+        reply: dict[str, Any] = json.loads(self._line(seconds))
+        return reply
+
+    def _line(self, seconds: float) -> bytes:
+        """Return the next line, or raise if there is none in time."""
+        deadline = time.monotonic() + seconds
+        pieces = [self._unread]  # of megabytes, perhaps: joined once
+        while b"\n" not in pieces[-1]:
+            if not self._readable.select(max(0.0, deadline - time.monotonic())):
+                raise WorkerTimeout(f"took longer than {seconds:g} s")
+            piece = self._output.read(1 << 20)
+            if not piece:
+                raise _Died(self._how_it_ended())
+            pieces.append(piece)
+        line, _, self._unread = b"".join(pieces).partition(b"\n")
+        return line
+
+    def _how_it_ended(self) -> str:
+        return f"the worker process ended with {self._process.wait()}"
+
+    def kill(self) -> None:
+        self._readable.close()
+        self._process.kill()
+        self._process.wait()
+        self._input.close()
+        self._output.close()
+
+
+pool = Pool()
+atexit.register(pool.close)
