@@ -49,7 +49,7 @@ from passband.score.judge.rubric import ANSWERS, read_rubric
 from passband.score.judge.verdict import read_verdict
 from passband.score.patterns import compile_pattern
 from passband.score.sandbox.box import plain
-from passband.score.sandbox.protocol import Finished
+from passband.score.sandbox.protocol import ProgramExit
 from passband.score.scorer import Reference
 from passband.score.span import find_span, steps_of
 from passband.stats.decision.plan.plan import Plan
@@ -321,7 +321,7 @@ def _value(data: bytes) -> object:
 
 
 def _command_reply(data: bytes) -> object:
-    score, _ = read_command_reply(Finished(0, stdout=text(data)))
+    score, _ = read_command_reply(ProgramExit(0, stdout=text(data)))
     assert 0 <= score <= 1
     return score
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from passband.cpus import available_cpus
 from passband.run.settings import Truncated
-from passband.score.scorer import Reference, Score, ScoredTrial, Scorer, Unscored
+from passband.score.scorer import NotScoredYet, Reference, Score, ScoredTrial, Scorer
 from passband.trials.rows import ScorerEntry, ScoreRow, Status, TrialRow
 
 __all__ = [
@@ -95,7 +95,7 @@ class Grader:
         scores = []
         for number, scorer in self.scorers:
             if is_async(scorer):
-                with suppress(Unscored):
+                with suppress(NotScoredYet):
                     score = await _score_async(scorer, row, reference)
                     scores.append(score_row(number, score, row.text))
         rest = self.only(lambda scorer: not is_async(scorer))
@@ -157,7 +157,7 @@ async def _score_async(scorer: Any, row: TrialRow, reference: Reference) -> Scor
     try:
         score: Score = await scorer.score_async(row.text, reference, **_trial(scorer, row))
         return score
-    except Unscored:
+    except NotScoredYet:
         raise
     except Exception as error:
         return _failed(error)

@@ -10,7 +10,7 @@ from typing import Any
 from passband.errors import InvalidInput, PassbandError, describe
 from passband.score.command_files import check_files, file_bytes
 from passband.score.filtering import INVALID, FilterStep
-from passband.score.sandbox.protocol import Command, Finished, Limits
+from passband.score.sandbox.protocol import CommandJob, Limits, ProgramExit
 from passband.score.sandboxed import SandboxedScorer
 from passband.score.scorer import Reference, Score, ScoredTrial
 
@@ -62,9 +62,9 @@ class CommandScorer(SandboxedScorer):
         is_none = text is None or not text.strip() or text.casefold() == INVALID
         return (None if is_none else text), rule
 
-    def _ran(self, stdin: str) -> Finished:
+    def _ran(self, stdin: str) -> ProgramExit:
         files = {name: file_bytes(content) for name, content in self._files.items()}
-        return self.sandbox.run(Command(self._command, files, stdin, self._limits))
+        return self.sandbox.run(CommandJob(self._command, files, stdin, self._limits))
 
     def _identity_options(self) -> Mapping[str, Any]:
         digests = {
@@ -90,10 +90,10 @@ def request(answer: str, reference: Reference, trial: ScoredTrial) -> str:
     )
 
 
-def read_reply(finished: Finished) -> tuple[float, str | None]:
+def read_reply(finished: ProgramExit) -> tuple[float, str | None]:
     """Return the score and the detail in what a command wrote; raise if it is no score.
 
-    >>> read_reply(Finished(0, stdout='{"score": true, "detail": "as expected"}'))
+    >>> read_reply(ProgramExit(0, stdout='{"score": true, "detail": "as expected"}'))
     (1.0, 'as expected')
     """
     if finished.exit != 0:

@@ -9,13 +9,13 @@ from typing import Any, Literal, NamedTuple, Protocol
 from passband.trials.rows import ScoreStatus
 
 __all__ = [
+    "NotScoredYet",
     "Reference",
     "Score",
     "ScoreStatus",
     "ScoredTrial",
     "Scorer",
     "Truncated",
-    "Unscored",
 ]
 
 Truncated = Literal["leave", "score"]  # what to do with completions that were cut off
@@ -44,7 +44,7 @@ class ScoredTrial:
     trial: int | None = None
 
 
-class Unscored(Exception):
+class NotScoredYet(Exception):
     """There is no score now, but may be one later: the trial stays as if it was never scored."""
 
 

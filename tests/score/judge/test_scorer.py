@@ -11,7 +11,7 @@ import pytest
 
 from passband.score.judge.call import CallFailed, Heard, JudgeCall, JudgedProblem, Reply
 from passband.score.judge.scorer import JudgeScorer, make_judge
-from passband.score.scorer import Reference, Score, ScoredTrial, Unscored
+from passband.score.scorer import NotScoredYet, Reference, Score, ScoredTrial
 
 REFERENCE = Reference(("42",))
 
@@ -123,7 +123,7 @@ def test_a_pair_with_another_run() -> None:
 
 def test_a_scorer_without_a_bench_gives_no_score() -> None:
     scorer = make_judge("judge", {"model": "m"})
-    with pytest.raises(Unscored):
+    with pytest.raises(NotScoredYet):
         asyncio.run(scorer.score_async("42", REFERENCE, ScoredTrial("42", problem=0, trial=0)))
 
 

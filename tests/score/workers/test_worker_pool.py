@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import passband.score.workers.worker_pool as workers
-from passband.score.workers.worker_pool import Pool, WorkerFailed, WorkerTimeout
+from passband.score.workers.worker_pool import WorkerFailed, WorkerPool, WorkerTimeout
 
 pytestmark = pytest.mark.process
 
@@ -21,24 +21,24 @@ RUNAWAY = [r"(a+)+$", "a" * 60 + "b"]
 
 
 @pytest.fixture
-def pool() -> Iterator[Pool]:
-    pool = Pool(size=2)
+def pool() -> Iterator[WorkerPool]:
+    pool = WorkerPool(size=2)
     yield pool
     pool.close()
 
 
-def pids(pool: Pool) -> list[int]:
+def pids(pool: WorkerPool) -> list[int]:
     return [worker._process.pid for worker in pool._idle]
 
 
-def test_a_worker_is_used_again(pool: Pool) -> None:
+def test_a_worker_is_used_again(pool: WorkerPool) -> None:
     assert pool.call("findall", ["a", "banana"], seconds=30) == ["a"] * 3
     first = pids(pool)
     assert pool.call("sub", ["a", "b\ud800\0a"], seconds=30) == "b\ud800\0"
     assert pids(pool) == first
 
 
-def test_a_call_that_takes_too_long_is_killed(pool: Pool) -> None:
+def test_a_call_that_takes_too_long_is_killed(pool: WorkerPool) -> None:
     pool.call("search", ["a", "a"], seconds=30)
     (pid,) = pids(pool)
     with pytest.raises(WorkerTimeout, match=r"longer than 0\.2 s"):
@@ -48,7 +48,7 @@ def test_a_call_that_takes_too_long_is_killed(pool: Pool) -> None:
     assert pool.call("search", ["a", "a"], seconds=30) is True
 
 
-def test_what_raises_is_told_and_the_worker_goes_on(pool: Pool) -> None:
+def test_what_raises_is_told_and_the_worker_goes_on(pool: WorkerPool) -> None:
     with pytest.raises(WorkerFailed, match="error: missing"):
         pool.call("findall", ["(", ""], seconds=30)
     with pytest.raises(WorkerFailed, match="KeyError"):
@@ -56,7 +56,7 @@ def test_what_raises_is_told_and_the_worker_goes_on(pool: Pool) -> None:
     assert len(pids(pool)) == 1
 
 
-def test_a_worker_killed_from_outside_is_replaced(pool: Pool) -> None:
+def test_a_worker_killed_from_outside_is_replaced(pool: WorkerPool) -> None:
     pool.call("search", ["a", "a"], seconds=30)
     (pid,) = pids(pool)
     os.kill(pid, signal.SIGKILL)
@@ -64,7 +64,7 @@ def test_a_worker_killed_from_outside_is_replaced(pool: Pool) -> None:
     assert pids(pool) != [pid]
 
 
-def test_interrupts_are_for_the_parent(pool: Pool) -> None:
+def test_interrupts_are_for_the_parent(pool: WorkerPool) -> None:
     pool.call("search", ["a", "a"], seconds=30)
     (pid,) = pids(pool)
     os.kill(pid, signal.SIGINT)
@@ -72,19 +72,21 @@ def test_interrupts_are_for_the_parent(pool: Pool) -> None:
     assert pids(pool) == [pid]
 
 
-def test_workers_are_replaced_after_many_calls(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_are_replaced_after_many_calls(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(workers, "CALLS_PER_WORKER", 2)
     for expected in (1, 0, 1):
         pool.call("search", ["a", "a"], seconds=30)
         assert len(pids(pool)) == expected
 
 
-def test_a_worker_serves_one_module_and_makes_room_for_another(pool: Pool) -> None:
+def test_a_worker_serves_one_module_and_makes_room_for_another(pool: WorkerPool) -> None:
     for function, arguments in (("search", ["a", "a"]), ("render", ["x", ""]), ("sub", ["a", "a"])):
         with contextlib.suppress(WorkerFailed):  # only the processes count here
             pool.call(function, arguments, seconds=30)
     assert len(pids(pool)) == 2
-    small = Pool(size=1)
+    small = WorkerPool(size=1)
     small.call("search", ["a", "a"], seconds=30)
     (first,) = pids(small)
     with contextlib.suppress(WorkerFailed):
@@ -94,7 +96,7 @@ def test_a_worker_serves_one_module_and_makes_room_for_another(pool: Pool) -> No
     small.close()
 
 
-def test_threads_share_a_pool(pool: Pool) -> None:
+def test_threads_share_a_pool(pool: WorkerPool) -> None:
     texts = [f"{number} and {number + 1}" for number in range(60)]
     with ThreadPoolExecutor(8) as threads:
         found = list(
@@ -104,12 +106,12 @@ def test_threads_share_a_pool(pool: Pool) -> None:
     assert len(pids(pool)) <= 2
 
 
-def test_long_texts_pass_through(pool: Pool) -> None:
+def test_long_texts_pass_through(pool: WorkerPool) -> None:
     text = "ab" * 500_000
     assert pool.call("sub", ["b", text], seconds=30) == "a" * 500_000
 
 
-def test_a_closed_pool_starts_again(pool: Pool) -> None:
+def test_a_closed_pool_starts_again(pool: WorkerPool) -> None:
     pool.call("search", ["a", "a"], seconds=30)
     (pid,) = pids(pool)
     pool.close()
@@ -120,8 +122,8 @@ def test_a_closed_pool_starts_again(pool: Pool) -> None:
 
 PARENT = """
 import json
-from passband.score.workers.worker_pool import Pool, _Worker
-pool = Pool(size=1)
+from passband.score.workers.worker_pool import WorkerPool, _Worker
+pool = WorkerPool(size=1)
 pool.call("search", ["a", "a"], seconds=30)
 busy = _Worker("passband.score.patterns")
 busy._input.write(json.dumps(["findall", [r"(a+)+$", "a" * 60 + "b"], 0.1]).encode() + b"\\n")

@@ -14,7 +14,7 @@ import pytest
 from passband.errors import PassbandError
 from passband.score.sandbox.find import make_sandbox
 from passband.score.sandbox.protocol import Limits
-from passband.score.workers.worker_pool import Pool
+from passband.score.workers.worker_pool import WorkerPool
 from passband.system.processes import launch, system_calls
 from passband.system.processes.guard import MEMORY
 
@@ -39,8 +39,8 @@ NO_ROWS = base64.b64encode(pickle.dumps([])).decode()
 
 
 @pytest.fixture
-def pool() -> Iterator[Pool]:
-    pool = Pool(size=2)
+def pool() -> Iterator[WorkerPool]:
+    pool = WorkerPool(size=2)
     yield pool
     pool.close()
 
@@ -59,7 +59,7 @@ def marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.process
 @pytest.mark.parametrize("on_path", ["", ".", "absolute", "through a link", "inside"])
 def test_nothing_is_imported_from_the_working_folder(
-    pool: Pool, marker: Path, monkeypatch: pytest.MonkeyPatch, on_path: str
+    pool: WorkerPool, marker: Path, monkeypatch: pytest.MonkeyPatch, on_path: str
 ) -> None:
     here = Path.cwd()
     (marker.parent / "link").symlink_to(here)
@@ -75,7 +75,7 @@ def test_nothing_is_imported_from_the_working_folder(
 
 @pytest.mark.process
 def test_nothing_shadows_the_standard_library(
-    pool: Pool, marker: Path, monkeypatch: pytest.MonkeyPatch
+    pool: WorkerPool, marker: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder on the path, such as that of a script, comes after the standard library."""
     strange = Path.cwd()
@@ -90,7 +90,9 @@ def test_nothing_shadows_the_standard_library(
 
 
 @pytest.mark.process
-def test_a_running_process_sees_no_secrets(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_running_process_sees_no_secrets(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in CANARIES.items():
         monkeypatch.setenv(name, value)
     pool.call("search", ["a", "a"], seconds=30)
@@ -110,7 +112,7 @@ CALLS = {"search": ["a", "a"], "math": ["1/2", "0.5"], "render": ["{{ a }}", NO_
 
 @pytest.mark.process
 @pytest.mark.parametrize("function", CALLS)
-def test_a_worker_has_a_filter_and_never_loads_ctypes(pool: Pool, function: str) -> None:
+def test_a_worker_has_a_filter_and_never_loads_ctypes(pool: WorkerPool, function: str) -> None:
     pool.call(function, CALLS[function], seconds=60)
     (worker,) = pool._idle
     process = Path(f"/proc/{worker._process.pid}")

@@ -14,8 +14,8 @@ from passband.run.blocks import trial_seed
 from passband.run.judge.call_log import CallLog, Recorded
 from passband.run.judge.judge import Judge
 from passband.score.judge.call import CallFailed, Heard, JudgeCall, JudgedProblem, Reply
-from passband.score.judge.verdict import Verdict
-from passband.score.scorer import Unscored
+from passband.score.judge.verdict import JudgeVerdict
+from passband.score.scorer import NotScoredYet
 from passband.trials.rows import AttemptRow, CallRow, CallStatus, Status, TrialRow
 
 __all__ = ["JudgeBench", "question_of"]
@@ -68,7 +68,7 @@ class JudgeBench:
             heard = await self._heard(call)
         except BaseException as error:
             is_cancelled = isinstance(error, asyncio.CancelledError)
-            under_way.set_exception(Unscored() if is_cancelled else error)
+            under_way.set_exception(NotScoredYet() if is_cancelled else error)
             raise
         else:
             under_way.set_result(None)
@@ -92,13 +92,13 @@ class JudgeBench:
                 first,
                 lambda attempt: notes.append(self._noted(call, attempt)),
             )
-        except Unscored:
+        except NotScoredYet:
             await self._all_kept(notes)
             raise
         await self._all_kept(notes)
         self._attempts[place] = attempt
         if row.status in _FOR_LATER:
-            raise Unscored
+            raise NotScoredYet
         if row.status not in _REPLIED:
             raise CallFailed(f"the judge gave no reply ({row.status}).")
         return await self._record(call, row, attempt)
@@ -158,7 +158,7 @@ class JudgeBench:
             return await work
         except PassbandError as error:
             self.judge.fail(error)
-            raise Unscored from None
+            raise NotScoredYet from None
 
     def _place(self, call: JudgeCall) -> tuple[int, int, int]:
         return self.numbers[call.problem], call.trial, call.number
@@ -178,9 +178,9 @@ def question_of(problem: Problem) -> str:
     return "\n\n".join(f"[{turn.role}]\n{turn.content}" for turn in problem.messages)
 
 
-def _verdict(call: JudgeCall, reply: Reply, status: CallStatus) -> Verdict:
+def _verdict(call: JudgeCall, reply: Reply, status: CallStatus) -> JudgeVerdict:
     if status == "refused":
-        return Verdict(None, _DECLINED)
+        return JudgeVerdict(None, _DECLINED)
     return call.read(reply.text, is_complete=reply.is_complete)
 
 

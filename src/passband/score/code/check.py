@@ -16,11 +16,11 @@ from passband.score.code.output import Comparison, first_difference
 from passband.score.code.problem_tests import Case, FunctionTests, ProgramTests, Tests
 from passband.score.code.program import SOLUTION, header_of
 from passband.score.sandbox.protocol import (
-    Finished,
     Limits,
+    ProgramExit,
+    ProgramVerdict,
     Sandbox,
     UnitTests,
-    Verdict,
     VerdictMode,
 )
 
@@ -48,14 +48,14 @@ class Rules:
 
 def check_program(
     sandbox: Sandbox, program: str, tests: Tests, rules: Rules, hash_seed: int = 0
-) -> Verdict:
+) -> ProgramVerdict:
     """Run a program against its tests, up to the first that fails."""
     if isinstance(tests, FunctionTests):
         helpers = header_of(tests.prompt, tests.entry_point)  # which the test may use
         job = UnitTests(program, tests.test, tests.entry_point, helpers, rules.mode)
         return sandbox.check(job, rules.limits, hash_seed)
     source = program if tests.entry_point is None else program + _call(tests)
-    worst = Verdict("passed")
+    worst = ProgramVerdict("passed")
     for number, case in enumerate(tests.cases, 1):
         room = max(rules.limits.output, 2 * len(case.expected.encode("utf-8", "replace")))
         limits = replace(rules.limits, output=room)
@@ -80,7 +80,7 @@ def _call(tests: ProgramTests) -> str:
 
 
 def _faults(
-    finished: Finished, case: Case, tests: ProgramTests, rules: Rules
+    finished: ProgramExit, case: Case, tests: ProgramTests, rules: Rules
 ) -> Iterator[tuple[Any, str]]:
     """Yield what is wrong with how a program ended, the gravest first."""
     if not finished.compiled:

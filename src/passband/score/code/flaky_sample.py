@@ -24,7 +24,7 @@ __all__ = [
     "MORE_SHARE",
     "MOST_TIMEOUTS",
     "SHARE",
-    "Place",
+    "TrialRef",
     "again_entry",
     "chosen_again",
     "chosen_timeouts",
@@ -38,7 +38,7 @@ SEEDS = 3  # other hash seeds that re-runs are spread over
 _IDENTITY = "verdicts run again: "
 
 
-class Place(NamedTuple):
+class TrialRef(NamedTuple):
     """A trial: the key of its problem, and its number."""
 
     problem: str
@@ -50,10 +50,10 @@ def again_entry(name: str, identity: str) -> ScorerEntry:
     return ScorerEntry(f"{name},again", f"{_IDENTITY}{identity}")
 
 
-def chosen_again(places: Sequence[Place], seed: str, *, more: bool = False) -> list[Place]:
+def chosen_again(places: Sequence[TrialRef], seed: str, *, more: bool = False) -> list[TrialRef]:
     """Return which verdicts to give again, of those that did not time out.
 
-    >>> places = [Place("p", trial) for trial in range(4000)]
+    >>> places = [TrialRef("p", trial) for trial in range(4000)]
     >>> some, more = chosen_again(places, "run"), chosen_again(places, "run", more=True)
     >>> len(some), len(more), set(some) <= set(more)
     (200, 800, True)
@@ -62,21 +62,21 @@ def chosen_again(places: Sequence[Place], seed: str, *, more: bool = False) -> l
     return _first(places, seed, max(fewest, math.ceil(share * len(places))))
 
 
-def chosen_timeouts(places: Sequence[Place], seed: str) -> list[Place]:
+def chosen_timeouts(places: Sequence[TrialRef], seed: str) -> list[TrialRef]:
     """Return which programs that timed out are given more time."""
     return _first(places, seed, MOST_TIMEOUTS)
 
 
-def hash_seed(place: Place, seed: str) -> int:
+def hash_seed(place: TrialRef, seed: str) -> int:
     """Return the hash seed of a re-run: one of a few, and never that of the first verdict."""
     return 1 + int(_share(place, f"{seed} hash") * SEEDS)
 
 
-def _first(places: Sequence[Place], seed: str, count: int) -> list[Place]:
+def _first(places: Sequence[TrialRef], seed: str, count: int) -> list[TrialRef]:
     return sorted(places, key=lambda place: (_share(place, seed), place))[:count]
 
 
-def _share(place: Place, seed: str) -> float:
+def _share(place: TrialRef, seed: str) -> float:
     """Return a number between 0 and 1 that depends on a trial and a seed only."""
     text = f"{seed}\x00{place.problem}\x00{place.trial}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.sha256(text).digest()[:7], "big") / (1 << 56)

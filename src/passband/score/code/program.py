@@ -27,7 +27,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from passband.score.code.source import LONGEST, Fault, Source, longest_prefix, read_source
+from passband.score.code.source import (
+    LONGEST,
+    PythonSource,
+    SourceFault,
+    longest_prefix,
+    read_source,
+)
 from passband.score.extract.answer import without_reasoning
 from passband.score.extract.code_block import FencedBlock, fenced_blocks
 from passband.score.extract.rules import Extracted
@@ -120,9 +126,9 @@ class _Answer:
         """The imports and helpers of the prompt."""
         return "" if self.wanted is None else header_of(self.prompt, self.wanted)
 
-    def is_program(self, source: Source | Fault) -> bool:
+    def is_program(self, source: PythonSource | SourceFault) -> bool:
         """Return whether a source compiles and defines what is wanted."""
-        if not isinstance(source, Source) or not source.tree.body:
+        if not isinstance(source, PythonSource) or not source.tree.body:
             return False
         return self.wanted is None or source.defines(self.wanted)
 
@@ -131,7 +137,7 @@ class _Answer:
         header = "" if self.header.strip() in program else self.header  # the prompt, repeated
         for parts in ((header, *before, program), (header, program)):
             whole = "".join(map(_ended, parts[:-1])) + parts[-1]
-            if isinstance(read_source(whole), Source):
+            if isinstance(read_source(whole), PythonSource):
                 return Extracted(whole, rule)
         return Extracted(program, rule)
 
@@ -156,12 +162,14 @@ def _block(answer: _Answer) -> Extracted | None:
     if not chosen:
         return None
     last = chosen[-1]
-    before = [one.text for one in sources[:last] if isinstance(one, Source) and one.is_definitions]
+    before = [
+        one.text for one in sources[:last] if isinstance(one, PythonSource) and one.is_definitions
+    ]
     return answer.extracted(answer.blocks[last].code, "block", before)
 
 
 def _whole_programs(
-    blocks: Sequence[FencedBlock], sources: Sequence[Source | Fault], chosen: list[int]
+    blocks: Sequence[FencedBlock], sources: Sequence[PythonSource | SourceFault], chosen: list[int]
 ) -> list[int]:
     """Return the blocks that look like a program for standard input.
 
@@ -177,7 +185,7 @@ def _body(answer: _Answer) -> Extracted | None:
     for block in reversed(answer.blocks):
         if block.code[:1].isspace() and (whole := answer.continued(block.code, "body")):
             return whole
-        if isinstance(read_source(block.code), Fault):  # as with `return` at the top level
+        if isinstance(read_source(block.code), SourceFault):  # as with `return` at the top level
             for body in _indented(block.code):
                 if (whole := answer.continued(body, "body-indented")) is not None:
                     return whole

@@ -14,7 +14,7 @@ from passband.score.code.problem_tests import FunctionTests, Tests, read_tests, 
 from passband.score.code.program import find_program, header_of
 from passband.score.extract.rules import Extracted
 from passband.score.filtering import FilterStep
-from passband.score.sandbox.protocol import Verdict
+from passband.score.sandbox.protocol import ProgramVerdict
 from passband.score.sandboxed import SandboxedScorer
 from passband.score.scorer import Reference, Score, ScoredTrial
 from passband.score.workers.worker_pool import pool
@@ -93,7 +93,7 @@ class CodeScorer(SandboxedScorer):
             return Score(None, "error", program, rule, describe(error))
         return self._score(verdict, program, rule)
 
-    def _score(self, verdict: Verdict, program: str, rule: str | None) -> Score:
+    def _score(self, verdict: ProgramVerdict, program: str, rule: str | None) -> Score:
         limits = self._rules.limits
         if not verdict.passed:
             return Score(0.0, "ok", program, rule, detail_of(verdict.status, verdict.detail))

@@ -17,7 +17,7 @@ import builtins
 from collections.abc import Iterator
 
 from passband.score.code.program import find_program_here
-from passband.score.code.source import Fault, Source, read_source
+from passband.score.code.source import PythonSource, SourceFault, read_source
 
 __all__ = ["called_function_here", "fault_here", "find_program_here", "uses_function_here"]
 
@@ -31,12 +31,12 @@ def called_function_here(asserts: str, before: str = "", code: str = "") -> str 
     preferred. None if there is none, or the assertions do not compile.
     """
     tests, setup, solution = (read_source(text) for text in (asserts, before, code))
-    if not isinstance(tests, Source):
+    if not isinstance(tests, PythonSource):
         return None
     known = set(dir(builtins)) | tests.names
-    known |= setup.names if isinstance(setup, Source) else set()
+    known |= setup.names if isinstance(setup, PythonSource) else set()
     called = [name for name in _called(tests.tree) if name not in known]
-    defined = solution.names if isinstance(solution, Source) else frozenset[str]()
+    defined = solution.names if isinstance(solution, PythonSource) else frozenset[str]()
     return next(iter([*(name for name in called if name in defined), *called]), None)
 
 
@@ -58,7 +58,7 @@ def uses_function_here(test: str, name: str) -> bool:
     False
     """
     source = read_source(test)
-    if not isinstance(source, Source):
+    if not isinstance(source, PythonSource):
         return False
     checks = (node for node in source.tree.body if getattr(node, "name", "") == "check")
     functions = (node for node in checks if isinstance(node, ast.FunctionDef))
@@ -73,6 +73,6 @@ def uses_function_here(test: str, name: str) -> bool:
 def fault_here(text: str) -> str | None:
     """Return why a text is no Python, or None."""
     source = read_source(text)
-    if not isinstance(source, Fault):
+    if not isinstance(source, SourceFault):
         return None
     return source.message if source.line is None else f"line {source.line}: {source.message}"

@@ -14,7 +14,7 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Number", "Written", "equal_numbers", "number_at", "read_number", "tidied"]
+__all__ = ["Number", "WrittenNumber", "equal_numbers", "number_at", "read_number", "tidied"]
 
 _LONGEST = 200  # characters; a longer text is no number in practice, and 1e999999999 would hang
 _LARGEST_EXPONENT = 400
@@ -27,7 +27,7 @@ class Number(NamedTuple):
     percent: bool
 
 
-class Written(NamedTuple):
+class WrittenNumber(NamedTuple):
     """A number in plain digits, as in -1234.5, 3/4, 2 1/2, 6e23 or 50%, and the text after it."""
 
     text: str
@@ -77,18 +77,18 @@ def tidied(text: str) -> str:
     return _LATEX.sub("", bare).strip()
 
 
-def number_at(tidy: str) -> Written | None:
+def number_at(tidy: str) -> WrittenNumber | None:
     r"""Return the number that a tidied text begins with.
 
     >>> number_at("1,234.50 m"), number_at(r"2\frac{1}{2}.")
-    (Written(text='1234.50', rest=' m'), Written(text='2 1/2', rest='.'))
+    (WrittenNumber(text='1234.50', rest=' m'), WrittenNumber(text='2 1/2', rest='.'))
     """
     match = _NUMBER.match(tidy)
     if match is None or _value(match) is None:
         return None
     sign, percent = "-" if match["sign"] == "-" else "", match["percent"] or ""
     end = len(match[0].rstrip(" ."))  # a final dot is that of the sentence
-    return Written(f"{sign}{_digits(match)}{percent}", tidy[end:])
+    return WrittenNumber(f"{sign}{_digits(match)}{percent}", tidy[end:])
 
 
 def _digits(match: re.Match[str]) -> str:

@@ -19,7 +19,7 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
-from passband.score.extract.parse_number import Written, number_at, read_number, tidied
+from passband.score.extract.parse_number import WrittenNumber, number_at, read_number, tidied
 
 __all__ = ["Stated", "stated_number"]
 
@@ -190,7 +190,7 @@ class _Reading(NamedTuple):
     end: _End
 
 
-def _read(number: Written, exclaims: bool = False) -> _Reading:
+def _read(number: WrittenNumber, exclaims: bool = False) -> _Reading:
     """Return a number with the word that multiplies it, and how the text goes on."""
     text, rest = number.text, number.rest
     while (times := _TIMES_WORD.match(rest)) and (value := read_number(text)):

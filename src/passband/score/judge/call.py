@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from passband.errors import PassbandError
-from passband.score.judge.prompt import Turn
-from passband.score.judge.verdict import Verdict, read_verdict
+from passband.score.judge.prompt import JudgeTurn
+from passband.score.judge.verdict import JudgeVerdict, read_verdict
 
 __all__ = [
-    "Bench",
     "CallFailed",
     "Heard",
     "JudgeCall",
+    "JudgeClient",
     "JudgedProblem",
     "Reply",
     "content_key",
@@ -36,7 +36,7 @@ class JudgeCall:
     vote: int
     order: int  # of a pair: 0 as it is, 1 swapped
     attempt: int  # 1, or 2 where a reply without a verdict is asked for again
-    turns: tuple[Turn, ...]
+    turns: tuple[JudgeTurn, ...]
     scale: Mapping[str, float]
     key: str
 
@@ -45,7 +45,7 @@ class JudgeCall:
         """Its place among the calls of its trial, the attempts at one of them being the same."""
         return 2 * self.vote + self.order
 
-    def read(self, reply: str | None, *, is_complete: bool) -> Verdict:
+    def read(self, reply: str | None, *, is_complete: bool) -> JudgeVerdict:
         """Return the verdict of a reply."""
         return read_verdict(reply, tuple(self.scale), is_complete=is_complete)
 
@@ -62,7 +62,7 @@ class Heard(NamedTuple):
     """A reply that is on disk, and its verdict."""
 
     reply: Reply
-    verdict: Verdict
+    verdict: JudgeVerdict
 
 
 class JudgedProblem(NamedTuple):
@@ -72,7 +72,7 @@ class JudgedProblem(NamedTuple):
     question: str
 
 
-class Bench(Protocol):
+class JudgeClient(Protocol):
     """Where a judge is asked: the run that a scorer belongs to."""
 
     def problem(self, position: int) -> JudgedProblem:
@@ -86,8 +86,8 @@ class Bench(Protocol):
     async def ask(self, call: JudgeCall) -> Heard:
         """Return the recorded reply of the same content, or ask; record it before it counts.
 
-        Raises `Unscored` where there is no reply now, but may be one later, and `CallFailed` where
-        there will be none.
+        Raises `NotScoredYet` where there is no reply now but may be one later, and `CallFailed`
+        where there will be none.
         """
         ...
 

@@ -24,7 +24,7 @@ from passband.score.scorer import Reference
 
 __all__ = [
     "LONGEST",
-    "Turn",
+    "JudgeTurn",
     "cut",
     "fence_code",
     "fenced",
@@ -89,7 +89,7 @@ _LONGEST_ECHO = 4_000  # characters of a reply without a verdict that its judge 
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class JudgeTurn:
     """One turn of the conversation with a judge."""
 
     role: Literal["system", "user", "assistant"]
@@ -119,7 +119,7 @@ def judge_prompt(
     values: Mapping[str, str],
     answers: Mapping[str, str],
     longest: int = LONGEST,
-) -> tuple[Turn, ...]:
+) -> tuple[JudgeTurn, ...]:
     """Return the turns that ask for a verdict; `answers` are the judged texts by variable."""
     texts = {**values, **answers}
     code = fence_code(texts.values())
@@ -129,16 +129,18 @@ def judge_prompt(
     )
     partial = [name for name, text in texts.items() if len(text) > longest]
     prompt = f"{filled.rstrip()}\n\n{_ending(rubric, code, partial)}"
-    system = () if rubric.system is None else (Turn("system", rubric.system),)
-    return (*system, Turn("user", prompt))
+    system = () if rubric.system is None else (JudgeTurn("system", rubric.system),)
+    return (*system, JudgeTurn("user", prompt))
 
 
-def reminder(turns: Sequence[Turn], reply: str | None, rubric: Rubric) -> tuple[Turn, ...]:
+def reminder(
+    turns: Sequence[JudgeTurn], reply: str | None, rubric: Rubric
+) -> tuple[JudgeTurn, ...]:
     """Return the turns that ask once more, after a reply without a verdict."""
     echo = (reply or "").strip()[-_LONGEST_ECHO:] or "(empty)"
     lines = " or ".join(f'"{line}"' for line in _lines(rubric))
     ask = f"That holds no single verdict. Reply with one line and nothing else: {lines}."
-    return (*turns, Turn("assistant", echo), Turn("user", ask))
+    return (*turns, JudgeTurn("assistant", echo), JudgeTurn("user", ask))
 
 
 def _ending(rubric: Rubric, code: str, partial: Sequence[str]) -> str:

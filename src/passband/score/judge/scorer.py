@@ -1,7 +1,7 @@
 """The `judge` scorer: a model reads a question and an answer, and gives a verdict by a rubric.
 
-The scorer knows what is asked and what a reply is worth. Who is asked, at what price and with what
-patience is the matter of the `Bench` that a run gives it; a scorer without one scores nothing.
+The scorer knows what is asked and what a reply is worth. Which server is asked, at what price and
+with what patience, is up to the `JudgeClient` of the run; a scorer without one scores nothing.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 from passband.errors import InvalidInput, describe
 from passband.score.extract.answer import without_reasoning
 from passband.score.filtering import INVALID, FilterStep, make_step
-from passband.score.judge.call import Bench, CallFailed, Heard, JudgeCall, content_key
+from passband.score.judge.call import CallFailed, Heard, JudgeCall, JudgeClient, content_key
 from passband.score.judge.options import JudgeOptions
 from passband.score.judge.prompt import judge_prompt, reminder, rubric_values
-from passband.score.judge.votes import Vote, pair_vote, score_votes
-from passband.score.scorer import Reference, Score, ScoredTrial, Unscored
+from passband.score.judge.votes import JudgeVote, pair_vote, score_votes
+from passband.score.scorer import NotScoredYet, Reference, Score, ScoredTrial
 
 __all__ = ["JudgeScorer", "make_judge"]
 
@@ -51,7 +51,7 @@ class JudgeScorer:
         self.name, self.options, self._steps = name, options, tuple(steps)
         self._model_spec = model_spec or {}  # what replies depend on beyond the model's name
         self.address: str | None = None  # of the judge's server
-        self._bench: Bench | None = None
+        self._bench: JudgeClient | None = None
         self.identity = self._identity()
 
     def _identity(self) -> str:
@@ -94,7 +94,7 @@ class JudgeScorer:
         changed.address = address
         return changed
 
-    def at(self, bench: Bench) -> JudgeScorer:
+    def at(self, bench: JudgeClient) -> JudgeScorer:
         """Return the same scorer, able to ask."""
         changed = copy.copy(self)
         changed._bench = bench
@@ -123,7 +123,7 @@ class JudgeScorer:
         """Ask for every vote on a completion; an answer that is empty is not asked about."""
         bench = self._bench
         if bench is None or trial is None or trial.problem is None or trial.trial is None:
-            raise Unscored(f"{self.name} asks a model, and none is at hand here.")
+            raise NotScoredYet(f"{self.name} asks a model, and none is at hand here.")
         answer = self._judged(text, reference)
         if answer is None:
             return Score(0.0, "no_answer")
@@ -134,8 +134,8 @@ class JudgeScorer:
         return score_votes(votes, self.options.aggregate)
 
     async def votes(
-        self, bench: Bench, answer: str, reference: Reference, place: tuple[int, int]
-    ) -> list[Vote]:
+        self, bench: JudgeClient, answer: str, reference: Reference, place: tuple[int, int]
+    ) -> list[JudgeVote]:
         """Return the votes on an answer; `place` is the position of its problem, and its trial."""
         number = self.options.votes
         case = _Case(self, bench, answer, reference, place)
@@ -185,7 +185,7 @@ class _Case:
     def __init__(
         self,
         scorer: JudgeScorer,
-        bench: Bench,
+        bench: JudgeClient,
         answer: str,
         reference: Reference,
         place: tuple[int, int],
@@ -205,12 +205,12 @@ class _Case:
             raise InvalidInput("the other run has no answer to compare with.")
         return other
 
-    async def vote(self, index: int) -> Vote:
+    async def vote(self, index: int) -> JudgeVote:
         """Return one vote: one call, or two of a pair in both orders."""
         rubric = self._options.rubric
         if rubric.form == "pointwise":
             word, reason = (await self._heard(index, 0, {"answer": self._answer})).verdict
-            return Vote(None if word is None else rubric.scale[word], word or "-", reason)
+            return JudgeVote(None if word is None else rubric.scale[word], word or "-", reason)
         answers = ((self._answer, self._other), (self._other, self._answer))
         heard = await together(
             [

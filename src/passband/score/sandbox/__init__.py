@@ -7,26 +7,26 @@ it offers, and `passband doctor` for whether it holds.
 from passband.score.sandbox.find import find_sandbox, policy
 from passband.score.sandbox.protocol import (
     DEFAULT,
-    Command,
-    Finished,
+    CommandJob,
     Limits,
     NeedsSameInterpreter,
+    ProgramExit,
+    ProgramVerdict,
     Sandbox,
     SandboxFailed,
     UnitTests,
-    Verdict,
 )
 
 __all__ = [
     "DEFAULT",
-    "Command",
-    "Finished",
+    "CommandJob",
     "Limits",
     "NeedsSameInterpreter",
+    "ProgramExit",
+    "ProgramVerdict",
     "Sandbox",
     "SandboxFailed",
     "UnitTests",
-    "Verdict",
     "find_sandbox",
     "policy",
 ]

@@ -13,7 +13,7 @@ import random
 from collections.abc import Iterator
 
 from passband.score.sandbox import system_calls
-from passband.score.sandbox.recipe import BOOT, Recipe, variables
+from passband.score.sandbox.recipe import BOOT, ZygoteRecipe, variables
 from passband.score.sandbox.zygotes import Zygotes
 
 __all__ = ["IMAGE", "SETTING", "container", "recipe"]
@@ -30,7 +30,7 @@ def container(name: str, engine: str, size: int | None = None) -> Zygotes:
     return Zygotes(name, functools.partial(recipe, engine, image), size=size)
 
 
-def recipe(engine: str, image: str, hash_seed: int) -> Recipe:
+def recipe(engine: str, image: str, hash_seed: int) -> ZygoteRecipe:
     """Return how a zygote is started in a container."""
     seen = {name: os.environ[name] for name in _FOR_CLIENT if name in os.environ}
     python = ("python3", "-s", "-B", "-c", BOOT)
@@ -43,7 +43,7 @@ def recipe(engine: str, image: str, hash_seed: int) -> Recipe:
         "variables": variables(hash_seed),
     }
     command = (engine, *_options(hash_seed), image, *python)
-    return Recipe(command, seen, settings=settings, is_remote=True)
+    return ZygoteRecipe(command, seen, settings=settings, is_remote=True)
 
 
 def _options(hash_seed: int) -> Iterator[str]:

@@ -24,7 +24,7 @@ from passband.errors import InvalidInput, PassbandError, nearest
 from passband.score.sandbox.bubblewrap import bubblewrap
 from passband.score.sandbox.container import container
 from passband.score.sandbox.probes.escapes import ESCAPES
-from passband.score.sandbox.recipe import BOOT, Recipe, variables
+from passband.score.sandbox.recipe import BOOT, ZygoteRecipe, variables
 from passband.score.sandbox.zygotes import Zygotes
 from passband.system.processes.launch import find_program
 
@@ -55,9 +55,9 @@ def unconfined(size: int | None = None) -> Zygotes:
     return Zygotes("none", _recipe, is_isolated=False, size=size)
 
 
-def _recipe(hash_seed: int) -> Recipe:
+def _recipe(hash_seed: int) -> ZygoteRecipe:
     command = (sys.executable, "-s", "-B", "-c", BOOT)
-    return Recipe(command, variables(hash_seed), settings={"namespaces": False, "filter": ""})
+    return ZygoteRecipe(command, variables(hash_seed), settings={"namespaces": False, "filter": ""})
 
 
 SETTING = "PASSBAND_SANDBOX"  # the name of a backend to use, and no other

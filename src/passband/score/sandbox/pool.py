@@ -16,19 +16,19 @@ from typing import Any
 from passband.cpus import available_cpus
 from passband.score.sandbox.box import wire
 from passband.score.sandbox.box.client import ZygoteGone, converse
-from passband.score.sandbox.recipe import Recipe
+from passband.score.sandbox.recipe import ZygoteRecipe
 from passband.system.processes.launch import end, start
 
-__all__ = ["Pool", "Worker"]
+__all__ = ["Zygote", "ZygotePool"]
 
 END_SECONDS = 2.0  # for a zygote to notice that it is no longer needed
 START_SECONDS = 60.0  # for an interpreter to start and import what programs use
 
 
-class Worker:
+class Zygote:
     """A zygote in a sandbox; raises `ZygoteGone` where it does not start or has ended."""
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: ZygoteRecipe) -> None:
         self._control, theirs = socket.socketpair()
         with theirs:
             try:
@@ -45,7 +45,7 @@ class Worker:
         self._is_remote = recipe.is_remote
         self.facts: Mapping[str, Any] = self._begun(recipe)
 
-    def _begun(self, recipe: Recipe) -> Mapping[str, Any]:
+    def _begun(self, recipe: ZygoteRecipe) -> Mapping[str, Any]:
         """Send the program; return the facts that the zygote gives as its sign of life."""
         self._control.settimeout(START_SECONDS)
         try:
@@ -92,10 +92,10 @@ class Worker:
         end(self._process, END_SECONDS)
 
 
-class Pool:
+class ZygotePool:
     """At most `size` zygotes; by default one more than processors, as some trials only wait."""
 
-    def __init__(self, recipe: Callable[[int], Recipe], size: int | None = None) -> None:
+    def __init__(self, recipe: Callable[[int], ZygoteRecipe], size: int | None = None) -> None:
         self._recipe = recipe
         self.size = size or available_cpus() + 1
         self._forget()
@@ -105,7 +105,7 @@ class Pool:
         self._slots = threading.Semaphore(self.size)
         self._alone = threading.Lock()
         self._lock = threading.Lock()
-        self._idle: list[tuple[int, Worker]] = []
+        self._idle: list[tuple[int, Zygote]] = []
         self._starter: ThreadPoolExecutor | None = None
         self.started = 0  # zygotes so far
 
@@ -145,7 +145,7 @@ class Pool:
             if held:
                 self._slots.release(held)
 
-    def _taken(self, hash_seed: int) -> Worker:
+    def _taken(self, hash_seed: int) -> Zygote:
         """Return an idle zygote of a hash seed, or a new one in the place of an idle one."""
         with self._lock:
             for place in reversed(range(len(self._idle))):
@@ -159,7 +159,7 @@ class Pool:
         if replaced is not None:
             replaced.kill()
         # A sandbox dies with the thread that started it, so that thread has to outlive all trials.
-        return starter.submit(Worker, self._recipe(hash_seed)).result()
+        return starter.submit(Zygote, self._recipe(hash_seed)).result()
 
     def facts(self, hash_seed: int = 0) -> dict[str, Any]:
         """Return what a zygote says of itself; starts one where none is idle."""

@@ -18,14 +18,14 @@ from passband.errors import InvalidInput, PassbandError
 
 __all__ = [
     "DEFAULT",
-    "Command",
-    "Finished",
+    "CommandJob",
     "Limits",
     "NeedsSameInterpreter",
+    "ProgramExit",
+    "ProgramVerdict",
     "Sandbox",
     "SandboxFailed",
     "UnitTests",
-    "Verdict",
     "VerdictMode",
     "VerdictStatus",
 ]
@@ -82,7 +82,7 @@ class UnitTests:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CommandJob:
     """A command, the files in the folder that it starts in, and what it reads."""
 
     command: tuple[str, ...]
@@ -103,7 +103,7 @@ class NeedsSameInterpreter(InvalidInput):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ProgramVerdict:
     """The outcome of unit tests."""
 
     status: VerdictStatus
@@ -118,7 +118,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class ProgramExit:
     """How a program or a command ended."""
 
     exit: int  # the exit status; minus the number of the signal that ended it
@@ -146,15 +146,17 @@ class Sandbox(Protocol):
         """What verdicts depend on beside the program, the tests and the limits."""
         ...
 
-    def check(self, tests: UnitTests, limits: Limits, hash_seed: int = 0) -> Verdict:
+    def check(self, tests: UnitTests, limits: Limits, hash_seed: int = 0) -> ProgramVerdict:
         """Run unit tests; nothing that the program does can make a failed test pass."""
         ...
 
-    def run_program(self, program: str, stdin: str, limits: Limits, hash_seed: int = 0) -> Finished:
+    def run_program(
+        self, program: str, stdin: str, limits: Limits, hash_seed: int = 0
+    ) -> ProgramExit:
         """Run a Python program in a warm interpreter."""
         ...
 
-    def run(self, command: Command) -> Finished:
+    def run(self, command: CommandJob) -> ProgramExit:
         """Run a command in a folder with some files."""
         ...
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["BOOT", "Recipe", "variables"]
+__all__ = ["BOOT", "ZygoteRecipe", "variables"]
 
 # Reads one frame from standard input, makes modules of the sources in it, and calls the last one.
 BOOT = """
@@ -33,15 +33,15 @@ for name, source in job["sources"]:
     exec(compile(source, "<box." + name + ">", "exec"), module.__dict__)
 module.main(job["settings"])
 """
+# In the order of their imports: the interpreter inside has no finder that could look for one.
 _MODULES = (
-    "wire", "plain", "program", "tests", "judge", "confine", "child", "mains", "confined",
-    "judge_process", "running", "warm", "zygote",
+    "wire", "plain", "program", "tests", "confine", "child", "mains", "running", "zygote",
 )  # fmt: skip
 _BOX = Path(__file__).resolve().with_name("box")
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ZygoteRecipe:
     """The command that starts a zygote, what it sees, and its settings."""
 
     command: tuple[str, ...]

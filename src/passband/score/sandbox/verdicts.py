@@ -8,10 +8,10 @@ from typing import Any, cast
 
 from passband.errors import InvalidInput
 from passband.score.sandbox.protocol import (
-    Finished,
     Limits,
     NeedsSameInterpreter,
-    Verdict,
+    ProgramExit,
+    ProgramVerdict,
     VerdictStatus,
 )
 
@@ -31,7 +31,7 @@ class Starved(NoVerdict):
     """The time ran out while others used the processor."""
 
 
-def verdict(report: dict[str, Any], limits: Limits) -> Verdict:
+def verdict(report: dict[str, Any], limits: Limits) -> ProgramVerdict:
     """Return the verdict in the report of a trial."""
     messages = _messages(report)
     message = messages[-1] if messages else {}
@@ -60,7 +60,7 @@ def _refuse(message: dict[str, Any]) -> None:
         )
 
 
-def finished(report: dict[str, Any], limits: Limits) -> Finished:
+def finished(report: dict[str, Any], limits: Limits) -> ProgramExit:
     """Return how a program or command ended."""
     messages = _messages(report)
     timeout = _wall_clock(report, limits) or _processor_time(report, limits)
@@ -69,7 +69,7 @@ def finished(report: dict[str, Any], limits: Limits) -> Finished:
     stdout, stderr = (
         report[name].encode("latin-1").decode("utf-8", "replace") for name in ("stdout", "stderr")
     )
-    return Finished(
+    return ProgramExit(
         exit=program["exit"],
         timed_out=timeout is not None,
         stdout=stdout,
@@ -128,6 +128,6 @@ def _ending(report: dict[str, Any], role: str) -> str:
     return f"the {role} was ended by {name}"
 
 
-def _verdict(status: VerdictStatus, detail: str | None, report: dict[str, Any]) -> Verdict:
+def _verdict(status: VerdictStatus, detail: str | None, report: dict[str, Any]) -> ProgramVerdict:
     program = report["program"]
-    return Verdict(status, detail, report["seconds"], program["cpu"], program["memory"])
+    return ProgramVerdict(status, detail, report["seconds"], program["cpu"], program["memory"])

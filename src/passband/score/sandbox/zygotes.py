@@ -10,16 +10,16 @@ from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from passband.score.sandbox.box.client import ZygoteGone
-from passband.score.sandbox.pool import Pool
+from passband.score.sandbox.pool import ZygotePool
 from passband.score.sandbox.protocol import (
-    Command,
-    Finished,
+    CommandJob,
     Limits,
+    ProgramExit,
+    ProgramVerdict,
     SandboxFailed,
     UnitTests,
-    Verdict,
 )
-from passband.score.sandbox.recipe import Recipe
+from passband.score.sandbox.recipe import ZygoteRecipe
 from passband.score.sandbox.verdicts import NoVerdict, Starved, finished, verdict
 
 __all__ = ["ATTEMPTS", "Zygotes", "advice"]
@@ -53,7 +53,7 @@ ATTEMPTS = 3
 _PATIENCE = 5  # times the wall clock, for a trial that others kept waiting
 VERSION = "2"  # goes up when the same program and tests get another verdict
 
-Result = TypeVar("Result", Verdict, Finished)
+Result = TypeVar("Result", ProgramVerdict, ProgramExit)
 
 
 class Zygotes:
@@ -62,13 +62,13 @@ class Zygotes:
     def __init__(
         self,
         name: str,
-        recipe: Callable[[int], Recipe],
+        recipe: Callable[[int], ZygoteRecipe],
         *,
         is_isolated: bool = True,
         size: int | None = None,
     ) -> None:
         self.name, self.is_isolated = name, is_isolated
-        self.pool = Pool(recipe, size)
+        self.pool = ZygotePool(recipe, size)
         self._identity: dict[str, str] | None = None
 
     @property
@@ -92,17 +92,19 @@ class Zygotes:
             reason = advice(str(gone))
             raise SandboxFailed(f"the sandbox {self.name} does not start: {reason}.") from None
 
-    def check(self, tests: UnitTests, limits: Limits, hash_seed: int = 0) -> Verdict:
+    def check(self, tests: UnitTests, limits: Limits, hash_seed: int = 0) -> ProgramVerdict:
         """Run unit tests."""
         body = asdict(tests)
         return self._result(body.pop("verdict"), {"body": body}, limits, hash_seed, verdict)
 
-    def run_program(self, program: str, stdin: str, limits: Limits, hash_seed: int = 0) -> Finished:
+    def run_program(
+        self, program: str, stdin: str, limits: Limits, hash_seed: int = 0
+    ) -> ProgramExit:
         """Run a Python program in a warm interpreter."""
         job = {"body": {"program": program}, "stdin": _letters(stdin)}
         return self._result("script", job, limits, hash_seed, finished)
 
-    def run(self, command: Command) -> Finished:
+    def run(self, command: CommandJob) -> ProgramExit:
         """Run a command in a folder with some files."""
         files = {name: data.decode("latin-1") for name, data in command.files.items()}
         body = {"command": list(command.command), "files": files}

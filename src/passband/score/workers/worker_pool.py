@@ -4,7 +4,7 @@ Neither a regular expression nor a computer algebra system can be stopped inside
 both spend minutes within one call. A pool keeps a few worker processes, hands each one call at a
 time, and kills a worker whose call takes too long. Any thread may call. Needs a POSIX system.
 
->>> pool = Pool(size=1)
+>>> pool = WorkerPool(size=1)
 >>> pool.call("findall", ["[0-9]+", "1 + 2 = 3"], seconds=60)
 ['1', '2', '3']
 >>> pool.close()
@@ -26,7 +26,7 @@ from passband.errors import PassbandError
 from passband.score.workers.main import FUNCTIONS
 from passband.system.processes.launch import launch
 
-__all__ = ["Pool", "WorkerFailed", "WorkerTimeout", "pool"]
+__all__ = ["WorkerFailed", "WorkerPool", "WorkerTimeout", "pool"]
 
 START_SECONDS = 120.0  # to start a worker and import what it needs, on a busy machine
 CALLS_PER_WORKER = 2000  # then it is replaced, because caches of sympy only grow
@@ -55,7 +55,7 @@ class _Died(Exception):
     """The worker ended in the middle of a call."""
 
 
-class Pool:
+class WorkerPool:
     """At most `size` worker processes, started when they are needed."""
 
     def __init__(self, size: int | None = None) -> None:
@@ -195,5 +195,5 @@ class _Worker:
         self._output.close()
 
 
-pool = Pool()
+pool = WorkerPool()
 atexit.register(pool.close)

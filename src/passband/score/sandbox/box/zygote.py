@@ -15,10 +15,9 @@ import socket
 import sys
 from typing import Any
 
-from . import mains, warm, wire
-from .confined import Confinement
-from .judge_process import JudgeProcess, new_folder, remove_folder
-from .running import Running
+from . import confine, mains, plain, program, tests, wire
+from .child import Confinement
+from .running import JudgeProcess, RunningTrial, new_folder, remove_folder
 
 __all__ = ["main"]
 
@@ -44,7 +43,7 @@ def main(settings: dict[str, Any]) -> None:
         __import__(name)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     zygote = Zygote(control, null, settings)
-    warm.warm_up()
+    warm_up()
     wire.send(control, _facts())
     gc.collect()
     gc.freeze()
@@ -127,7 +126,7 @@ class Zygote:
         program = self._confinement.start_program(
             mains.MAINS[kind], [*streams, files[0]], limits, folder
         )
-        return self._ended(Running(program, None, limits["wall"]))
+        return self._ended(RunningTrial(program, None, limits["wall"]))
 
     def _split(
         self, results: int, limits: dict[str, Any], folder: str | None
@@ -141,9 +140,57 @@ class Zygote:
             program = self._confinement.start_program(
                 mains.serve_calls, [*streams, theirs.fileno()], limits, folder
             )
-            running = Running(program, self._judge, limits["wall"])
+            running = RunningTrial(program, self._judge, limits["wall"])
             self._judge.give([results, ours.fileno()])
         return self._ended(running)
 
-    def _ended(self, running: Running) -> dict[str, Any] | None:
+    def _ended(self, running: RunningTrial) -> dict[str, Any] | None:
         return running.until_ended(self._woken, self._control, self._confinement.proc)
+
+
+# -- warming up ----------------------------------------------------------------------------
+
+# Python rewrites the byte code of a function in its first calls. Rewritten in a child, every page
+# of it would be copied for every trial, so the zygote makes those calls first.
+_CALLS = 24  # enough for Python 3.11 and later to settle
+_PROGRAM = '''
+from typing import List
+
+def double(numbers: List[int]) -> List[int]:
+    """Return numbers, doubled."""
+    return [2 * number for number in numbers]
+'''
+_TEST = "def check(candidate):\n    assert candidate([1, 2]) == [2, 4]\n"
+_VALUES = [1, 2.5, "text", None, True, [1, [2]], (1, 2), {"a": 1}, {1, 2}, 1 << 70]
+
+
+def warm_up() -> None:
+    """Call what children call, until it changes no more."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        for _ in range(_CALLS):
+            wire.send(ours, plain.encode(_VALUES))
+            plain.decode(wire.receive(theirs))
+            _one_trial(ours, theirs)
+            _serve_calls()
+            confine.carry_out([("nothing", len, ("",))] * 3)
+
+
+def _one_trial(ours: socket.socket, theirs: socket.socket) -> None:
+    """Play both sides of a trial in turn."""
+    job = {"program": _PROGRAM, "prompt": "", "test": _TEST, "entry_point": "double"}
+    function = program.function_of(_PROGRAM, "double")
+    answer = program.called(function, {"args": [[1, 2]], "kwargs": {}})
+    wire.send(theirs, answer)
+    tests.verdict_on(job, tests.Remote(ours, "double"))
+    wire.receive(theirs)
+
+
+def _serve_calls() -> None:
+    """Be the program's side of a trial whose calls are all there already."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        wire.send(ours, {"program": _PROGRAM, "entry_point": "double"})
+        wire.send(ours, {"args": [[1, 2]], "kwargs": {}})
+        ours.shutdown(socket.SHUT_WR)
+        program.serve(theirs)

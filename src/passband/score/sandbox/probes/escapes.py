@@ -17,7 +17,7 @@ from pathlib import Path
 from passband.score.sandbox.bubblewrap import user_of_trials
 from passband.score.sandbox.interpreter import find_interpreter
 from passband.score.sandbox.probes.probe import Probe
-from passband.score.sandbox.protocol import Finished, Limits
+from passband.score.sandbox.protocol import Limits, ProgramExit
 from passband.score.sandbox.zygotes import Zygotes
 
 __all__ = ["ESCAPES"]
@@ -212,7 +212,7 @@ def _printed(source: str, sandbox: Zygotes, limits: Limits = _LIMITS) -> str | N
     return _reached(sandbox.run_program(source, "", limits))
 
 
-def _reached(finished: Finished) -> str | None:
+def _reached(finished: ProgramExit) -> str | None:
     *reached, last = finished.stdout.split("\n")[:-1] or [""]
     if last != "held":
         return f"no answer: {finished.stderr[-200:] or finished.stdout[-200:] or finished.exit}"
