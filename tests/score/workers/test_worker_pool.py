@@ -28,7 +28,7 @@ def pool() -> Iterator[WorkerPool]:
 
 
 def pids(pool: WorkerPool) -> list[int]:
-    return [worker._process.pid for worker in pool._idle]
+    return [worker._process.pid for _, worker in pool._idle]
 
 
 def test_a_worker_is_used_again(pool: WorkerPool) -> None:
@@ -128,7 +128,7 @@ pool.call("search", ["a", "a"], seconds=30)
 busy = _Worker("passband.score.patterns")
 busy._input.write(json.dumps(["findall", [r"(a+)+$", "a" * 60 + "b"], 0.1]).encode() + b"\\n")
 busy._line(60)
-print(pool._idle[0]._process.pid, busy._process.pid, flush=True)
+print(pool._idle[0][1]._process.pid, busy._process.pid, flush=True)
 input()
 """
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
 from passband.cpus import available_cpus
@@ -18,14 +16,15 @@ from passband.score.sandbox.box import wire
 from passband.score.sandbox.box.client import ZygoteGone, converse
 from passband.score.sandbox.recipe import ZygoteRecipe
 from passband.system.processes.launch import end, start
+from passband.system.processes.pool import PooledProcess, ProcessPool
 
-__all__ = ["Zygote", "ZygotePool"]
+__all__ = ["ZygoteClient", "ZygotePool"]
 
 END_SECONDS = 2.0  # for a zygote to notice that it is no longer needed
 START_SECONDS = 60.0  # for an interpreter to start and import what programs use
 
 
-class Zygote:
+class ZygoteClient(PooledProcess):
     """A zygote in a sandbox; raises `ZygoteGone` where it does not start or has ended."""
 
     def __init__(self, recipe: ZygoteRecipe) -> None:
@@ -92,91 +91,45 @@ class Zygote:
         end(self._process, END_SECONDS)
 
 
-class ZygotePool:
-    """At most `size` zygotes; by default one more than processors, as some trials only wait."""
+class ZygotePool(ProcessPool[int, ZygoteClient]):
+    """Zygotes by hash seed; one more than processors by default, as some trials only wait."""
 
     def __init__(self, recipe: Callable[[int], ZygoteRecipe], size: int | None = None) -> None:
+        super().__init__(size)
         self._recipe = recipe
-        self.size = size or available_cpus() + 1
-        self._forget()
-
-    def _forget(self) -> None:
-        self._process = os.getpid()
-        self._slots = threading.Semaphore(self.size)
-        self._alone = threading.Lock()
-        self._lock = threading.Lock()
-        self._idle: list[tuple[int, Zygote]] = []
         self._starter: ThreadPoolExecutor | None = None
-        self.started = 0  # zygotes so far
+        self._starter_of: int | None = None  # the process that the thread belongs to
+
+    def _usual_size(self) -> int:
+        return available_cpus() + 1
+
+    def _start(self, kind: int) -> ZygoteClient:
+        # A sandbox dies with the thread that started it, so that thread has to outlive all trials.
+        with self._lock:
+            if self._starter is None or self._starter_of != os.getpid():
+                self._starter, self._starter_of = ThreadPoolExecutor(1, "sandbox"), os.getpid()
+            starter = self._starter
+        return starter.submit(ZygoteClient, self._recipe(kind)).result()
 
     def ask(self, job: dict[str, Any], hash_seed: int = 0, alone: bool = False) -> dict[str, Any]:
         """Run a trial on any zygote of a hash seed, alone if no other is to run beside it.
 
         Raises `ZygoteGone` if the zygote did not start, or ended; it is then used no more.
         """
-        with self._slot(self.size if alone else 1):
-            worker = self._taken(hash_seed)
-            try:
-                report = worker.ask(job)
-            except BaseException:
-                worker.kill()
-                raise
-            with self._lock:
-                self._idle.append((hash_seed, worker))
-            return report
-
-    @contextmanager
-    def _slot(self, count: int) -> Iterator[None]:
-        """Hold one slot, or all of them."""
-        if self._process != os.getpid():
-            self._forget()  # this is a fork: the zygotes belong to the parent
-        held = 0
-        try:
-            if count == 1:
-                self._slots.acquire()
-                held = 1
-            else:
-                with self._alone:  # two that wait for all slots would wait for each other
-                    while held < count:
-                        self._slots.acquire()
-                        held += 1
-            yield
-        finally:
-            if held:
-                self._slots.release(held)
-
-    def _taken(self, hash_seed: int) -> Zygote:
-        """Return an idle zygote of a hash seed, or a new one in the place of an idle one."""
-        with self._lock:
-            for place in reversed(range(len(self._idle))):
-                if self._idle[place][0] == hash_seed:
-                    return self._idle.pop(place)[1]
-            replaced = self._idle.pop(0)[1] if len(self._idle) >= self.size else None
-            if self._starter is None:
-                self._starter = ThreadPoolExecutor(1, "sandbox")
-            starter = self._starter
-            self.started += 1
-        if replaced is not None:
-            replaced.kill()
-        # A sandbox dies with the thread that started it, so that thread has to outlive all trials.
-        return starter.submit(Zygote, self._recipe(hash_seed)).result()
+        with self._slot(self.size if alone else 1), self._lent(hash_seed) as zygote:
+            return zygote.ask(job)
 
     def facts(self, hash_seed: int = 0) -> dict[str, Any]:
         """Return what a zygote says of itself; starts one where none is idle."""
-        with self._slot(1):
-            worker = self._taken(hash_seed)
-            with self._lock:
-                self._idle.append((hash_seed, worker))
-            return dict(worker.facts)
+        with self._slot(), self._lent(hash_seed) as zygote:
+            return dict(zygote.facts)
 
     def close(self) -> None:
-        """End the idle zygotes; a later call starts new ones."""
-        if self._process != os.getpid():
+        """End the idle zygotes and the thread that started them; a later call starts new ones."""
+        super().close()
+        if self._owner != os.getpid():
             return
         with self._lock:
-            idle, self._idle = self._idle, []
             starter, self._starter = self._starter, None
-        for _, worker in idle:
-            worker.kill()
         if starter is not None:
             starter.shutdown()

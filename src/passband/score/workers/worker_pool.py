@@ -13,11 +13,8 @@ time, and kills a worker whose call takes too long. Any thread may call. Needs a
 from __future__ import annotations
 
 import atexit
-import functools
 import json
-import os
 import selectors
-import threading
 import time
 from typing import Any
 
@@ -25,22 +22,12 @@ from passband.cpus import available_cpus
 from passband.errors import PassbandError
 from passband.score.workers.main import FUNCTIONS
 from passband.system.processes.launch import launch
+from passband.system.processes.pool import PooledProcess, ProcessPool
 
 __all__ = ["WorkerFailed", "WorkerPool", "WorkerTimeout", "pool"]
 
 START_SECONDS = 120.0  # to start a worker and import what it needs, on a busy machine
 CALLS_PER_WORKER = 2000  # then it is replaced, because caches of sympy only grow
-
-
-_beginning = threading.Lock()  # of any pool
-
-
-def _renew_lock() -> None:
-    global _beginning
-    _beginning = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_renew_lock)  # a thread of the parent may have held it
 
 
 class WorkerTimeout(PassbandError):
@@ -55,98 +42,11 @@ class _Died(Exception):
     """The worker ended in the middle of a call."""
 
 
-class WorkerPool:
-    """At most `size` worker processes, started when they are needed."""
-
-    def __init__(self, size: int | None = None) -> None:
-        self._given = size
-        self._process: int | None = None  # until the first call
-        self._lock = threading.Lock()
-        self._idle: list[_Worker] = []
-
-    @functools.cached_property
-    def size(self) -> int:
-        """The number of workers: as given, or by the processors when it is first needed.
-
-        That is later than the import that makes a pool: a process may have to be given its share
-        of the machine first.
-        """
-        return self._given or min(4, available_cpus())
-
-    def _begin(self) -> None:
-        """Begin with no workers, once in every process: after a fork they belong to the parent."""
-        with _beginning:
-            if self._process != os.getpid():
-                self._slots = threading.BoundedSemaphore(self.size)
-                self._lock = threading.Lock()
-                self._idle = []
-                self._process = os.getpid()
-
-    def call(self, function: str, arguments: list[Any], *, seconds: float) -> Any:
-        """Call a function of `passband.score.workers.main` and return its result.
-
-        The seconds count from when a worker starts on the call. A worker that dies, other than by
-        the time limit, is replaced once: it may have been ended from outside.
-        """
-        if self._process != os.getpid():
-            self._begin()
-        if function not in FUNCTIONS:
-            raise WorkerFailed(f"KeyError: workers have no function {function!r}")
-        module = FUNCTIONS[function][0]
-        request = json.dumps([function, arguments, seconds]).encode() + b"\n"
-        with self._slots:
-            try:
-                return self._once(module, request, seconds)
-            except _Died:
-                pass
-            try:
-                return self._once(module, request, seconds)
-            except _Died as died:
-                raise WorkerFailed(str(died)) from None
-
-    def _once(self, module: str, request: bytes, seconds: float) -> Any:
-        worker = self._taken(module)
-        try:
-            reply = worker.ask(request, seconds)
-        except BaseException:
-            worker.kill()
-            raise
-        if worker.calls < CALLS_PER_WORKER:
-            with self._lock:
-                self._idle.append(worker)
-        else:
-            worker.kill()
-        if "error" in reply:
-            raise WorkerFailed(reply["error"])
-        return reply["result"]
-
-    def _taken(self, module: str) -> _Worker:
-        """Return an idle worker of a module, or a new one in the place of an idle one."""
-        with self._lock:
-            for place in reversed(range(len(self._idle))):
-                if self._idle[place].module == module:
-                    return self._idle.pop(place)
-            replaced = self._idle.pop(0) if len(self._idle) >= self.size else None
-        if replaced is not None:
-            replaced.kill()
-        return _Worker(module)
-
-    def close(self) -> None:
-        """End the idle workers; a later call starts new ones."""
-        if self._process != os.getpid():
-            return
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for worker in idle:
-            worker.kill()
-
-
-class _Worker:
+class _Worker(PooledProcess):
     """One process that answers requests to the functions of a module, a line of JSON each."""
 
     def __init__(self, module: str) -> None:
-        self.module = module
-        self.calls = 0
+        self._calls = 0
         self._unread = b""
         self._process = launch("passband.score.workers.main", [module])
         assert self._process.stdin is not None
@@ -155,9 +55,14 @@ class _Worker:
         self._readable = selectors.DefaultSelector()
         self._readable.register(self._output, selectors.EVENT_READ)
 
+    @property
+    def is_worn_out(self) -> bool:
+        """Whether it has had so many calls that sympy's caches have grown."""
+        return self._calls >= CALLS_PER_WORKER
+
     def ask(self, request: bytes, seconds: float) -> dict[str, Any]:
         """Send a request and return the reply; raises if the worker has to be replaced."""
-        self.calls += 1
+        self._calls += 1
         try:
             while request:  # a pipe takes a long request in pieces
                 request = request[self._input.write(request) :]
@@ -193,6 +98,43 @@ class _Worker:
         self._process.wait()
         self._input.close()
         self._output.close()
+
+
+class WorkerPool(ProcessPool[str, _Worker]):
+    """Worker processes that serve the functions of one module each."""
+
+    def _usual_size(self) -> int:
+        return min(4, available_cpus())
+
+    def _start(self, kind: str) -> _Worker:
+        return _Worker(kind)
+
+    def call(self, function: str, arguments: list[Any], *, seconds: float) -> Any:
+        """Call a function of `passband.score.workers.main` and return its result.
+
+        The seconds count from when a worker starts on the call. A worker that dies, other than by
+        the time limit, is replaced once: it may have been ended from outside.
+        """
+        if function not in FUNCTIONS:
+            raise WorkerFailed(f"KeyError: workers have no function {function!r}")
+        module = FUNCTIONS[function][0]
+        request = json.dumps([function, arguments, seconds]).encode() + b"\n"
+        with self._slot():
+            try:
+                return self._once(module, request, seconds)
+            except _Died:
+                pass
+            try:
+                return self._once(module, request, seconds)
+            except _Died as died:
+                raise WorkerFailed(str(died)) from None
+
+    def _once(self, module: str, request: bytes, seconds: float) -> Any:
+        with self._lent(module) as worker:
+            reply = worker.ask(request, seconds)
+        if "error" in reply:
+            raise WorkerFailed(reply["error"])
+        return reply["result"]
 
 
 pool = WorkerPool()
