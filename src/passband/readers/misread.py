@@ -242,7 +242,7 @@ def _alternatives(scorer: ScorerRecord) -> list[_Alternative]:
         rebuilt = None
     if rebuilt is None or scorer.spec is None or rebuilt.takes_trial or rebuilt.is_async:
         return []
-    if getattr(rebuilt, "needs_sandbox", False):  # nothing of a summary may run a program
+    if rebuilt.needs_sandbox:  # nothing of a summary may run a program
         return []
     function = str(scorer.spec["function"])
     present = list(scorer.spec["steps"])

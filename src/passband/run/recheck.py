@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
-from typing import Any
 
 from passband.run.grade import Grader, identity_of, score_row, slow_threads
 from passband.run.remote import RemoteScoring
@@ -21,7 +20,7 @@ from passband.score.code.flaky_sample import (
     hash_seed,
 )
 from passband.score.code.outcome import outcome_in
-from passband.score.scorer import Reference, Score
+from passband.score.scorer import Reference, Score, Scorer
 from passband.trials.chosen import Choice
 from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow
@@ -50,7 +49,7 @@ def recheck(
     positions = {number: position for position, number in enumerate(problems)}
     count = 0
     for number, scorer in grader.scorers:
-        if hasattr(scorer, "score_again"):
+        if scorer.runs_tests:
             entry = again_entry(scorer.name, identity_of(scorer, grader.truncated))
             again = store.put_scorer(run, entry)
             rechecking = _Rechecking(
@@ -70,7 +69,7 @@ class _Rechecking:
         run: int,
         number: int,
         again: int,
-        scorer: Any,  # with `score_again`, as that of programs has it
+        scorer: Scorer,
         references: Sequence[Reference] | Mapping[int, Reference],
         positions: Mapping[int, int],
         remote: RemoteScoring | None,
@@ -147,8 +146,7 @@ class _Rechecking:
             return self._remote.verdicts_again(self._scorer, programs, hashes, times)
 
         def again(program: Program) -> Score:
-            score: Score = self._scorer.score_again(*program, hash_seed=hashes, times=times)
-            return score
+            return self._scorer.score_again(*program, hash_seed=hashes, times=times)
 
         most = 1 if times > 1 else slow_threads()
         with ThreadPoolExecutor(min(most, 1 + len(programs) // _EACH)) as threads:

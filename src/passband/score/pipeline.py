@@ -68,7 +68,7 @@ def filters_in(identity: str) -> list[str]:
         return []
 
 
-class Pipeline:
+class Pipeline(Scorer):
     """Filter steps and a scoring function under one name; see `make_scorer`."""
 
     def __init__(

@@ -28,6 +28,7 @@ class CodeScorer(SandboxedScorer):
     """Runs programs in a sandbox; see `passband.score.builtin.made`."""
 
     function = "code"
+    runs_tests = True
 
     def __init__(
         self, name: str, options: Mapping[str, Any], steps: Sequence[FilterStep] = ()

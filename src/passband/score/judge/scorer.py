@@ -19,7 +19,7 @@ from passband.score.judge.call import CallFailed, Heard, JudgeCall, JudgeClient,
 from passband.score.judge.options import JudgeOptions
 from passband.score.judge.prompt import judge_prompt, reminder, rubric_values
 from passband.score.judge.votes import JudgeVote, pair_vote, score_votes
-from passband.score.scorer import NotScoredYet, Reference, Score, ScoredTrial
+from passband.score.scorer import NotScoredYet, Reference, Score, ScoredTrial, Scorer
 
 __all__ = ["JudgeScorer", "make_judge"]
 
@@ -34,7 +34,7 @@ def make_judge(
     return JudgeScorer(name, JudgeOptions.of(options), [make_step(step) for step in steps])
 
 
-class JudgeScorer:
+class JudgeScorer(Scorer):
     """A scorer whose scores are verdicts of a model."""
 
     slow = True
@@ -140,13 +140,6 @@ class JudgeScorer:
         number = self.options.votes
         case = _Case(self, bench, answer, reference, place)
         return await together([case.vote(index) for index in range(number)])
-
-    def same(self, one: str, other: str) -> bool:
-        """Return whether two answers are the same text: no judge is asked about a comparison."""
-        return one == other
-
-    def close(self) -> None:
-        """Do nothing: the run closes what is asked."""
 
     def _judged(self, text: str | None, reference: Reference) -> str | None:
         """Return what the judge is shown: what follows the reasoning, after the filters."""
