@@ -1,4 +1,4 @@
-"""A connection to a cluster, for as long as a block of code needs it."""
+"""Connect to a cluster for the duration of a block."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _open(ray: Any, where: Address) -> None:
 
 
 def _joined(ray: Any, options: Mapping[str, Any]) -> bool:
-    """Connect to the cluster that runs on this machine; return whether there is one to use.
+    """Connect to the cluster of this machine; return whether there is a usable one.
 
     One that only loopback reaches belongs to a process that started it for itself, and ends with
     that process.
@@ -211,7 +211,7 @@ class _Connection(threading.Thread):
 
 
 def _explained(failure: BaseException, where: Address) -> Exception:
-    """Return the error for what Ray raised while connecting."""
+    """Return the error to raise for a failure of Ray to connect."""
     text = " ".join(str(failure).split())
     if "ersion mismatch" in text:
         return UnequalNodes(

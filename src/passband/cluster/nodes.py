@@ -25,7 +25,7 @@ __all__ = [
 
 
 class ClusterFailed(PassbandError):
-    """The cluster could not do what was asked; the message says what to do."""
+    """The cluster could not carry out a request; the message says what to do."""
 
 
 class NotReached(ClusterFailed):
@@ -42,7 +42,7 @@ _LISTED = 5  # nodes that an error names
 
 @dataclass(frozen=True)
 class Node:
-    """A machine of the cluster, or what stands for one."""
+    """A machine of the cluster, or a process that acts as one."""
 
     name: str
     number: str  # Ray's own
@@ -122,7 +122,7 @@ def check_nodes() -> None:
 
 
 def _make_facts() -> Callable[[], dict[str, str | None]]:
-    """Return a function that says what a node has.
+    """Return a function that reports the versions on a node.
 
     It is made here because a function of a module would be imported there by the module's name,
     and passband may not be there.

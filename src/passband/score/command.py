@@ -1,4 +1,4 @@
-"""The scorer `command`: a program in the sandbox reads a trial as JSON and writes its score."""
+"""Score by a command: a program in the sandbox reads a trial as JSON and writes its score."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 from passband.errors import InvalidInput, PassbandError, describe
 from passband.score.command_files import check_files, file_bytes
-from passband.score.filtering import INVALID, FilterStep
+from passband.score.extract.rules import Extracted
+from passband.score.filtering import INVALID, FilterStep, apply_steps
 from passband.score.sandbox.protocol import CommandJob, Limits, ProgramExit
 from passband.score.sandboxed import SandboxedScorer
 from passband.score.scorer import Reference, Score, ScoredTrial
@@ -52,15 +53,10 @@ class CommandScorer(SandboxedScorer):
             return Score(None, "error", answer, rule, describe(error))
         return Score(value, "ok", answer, rule, detail_of_reply)
 
-    def _extracted(self, text: str | None, reference: Reference) -> tuple[str | None, str | None]:
-        rule = None
-        for step in self._steps:
-            if text is None:
-                break
-            text, fired = step.apply(text, reference)
-            rule = fired or rule
-        is_none = text is None or not text.strip() or text.casefold() == INVALID
-        return (None if is_none else text), rule
+    def _extracted(self, text: str | None, reference: Reference) -> Extracted:
+        answer, rule = apply_steps(self._steps, text, reference)
+        is_none = answer is None or not answer.strip() or answer.casefold() == INVALID
+        return Extracted(None if is_none else answer, rule)
 
     def _ran(self, stdin: str) -> ProgramExit:
         files = {name: file_bytes(content) for name, content in self._files.items()}
@@ -75,7 +71,7 @@ class CommandScorer(SandboxedScorer):
 
 
 def request(answer: str, reference: Reference, trial: ScoredTrial) -> str:
-    """Return what the command reads: one JSON object."""
+    """Return the input of the command: one JSON object."""
     return json.dumps(
         {
             "answer": answer,
@@ -91,7 +87,7 @@ def request(answer: str, reference: Reference, trial: ScoredTrial) -> str:
 
 
 def read_reply(finished: ProgramExit) -> tuple[float, str | None]:
-    """Return the score and the detail in what a command wrote; raise if it is no score.
+    """Return the score and the detail that a command wrote; raise if they are invalid.
 
     >>> read_reply(ProgramExit(0, stdout='{"score": true, "detail": "as expected"}'))
     (1.0, 'as expected')

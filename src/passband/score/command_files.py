@@ -1,4 +1,4 @@
-"""The files of a command: their names and content, as part of a scorer's options.
+"""Read and check the files of a command, which are part of its scorer's options.
 
 Content is a text, or `{"base64": ...}` of what is no text, so that options stay plain values.
 """

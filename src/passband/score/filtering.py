@@ -1,4 +1,4 @@
-r"""The steps between a completion and the answer that is scored, as in lm-eval's `filter_list`.
+r"""Filter completions into the answers that are scored, as lm-eval's `filter_list` does.
 
 A filter is a function of its options that returns a step; a step takes a text and the reference
 and returns a text, or None for no answer.
@@ -40,6 +40,7 @@ __all__ = [
     "TAKE_FIRST",
     "TAKE_FIRST_K",
     "FilterStep",
+    "apply_steps",
     "filters",
     "make_step",
     "register_filter",
@@ -78,6 +79,17 @@ class FilterStep:
         raise WrongType(
             f"filter {self.identity['function']!r} must return a text or None; got {answer!r}."
         )
+
+
+def apply_steps(steps: Sequence[FilterStep], text: str | None, reference: Reference) -> Extracted:
+    """Apply steps until there is no answer left; the rule is the last one that a step names."""
+    rule = None
+    for step in steps:
+        if text is None:
+            break
+        text, named = step.apply(text, reference)
+        rule = named or rule
+    return Extracted(text, rule)
 
 
 def make_step(spec: Mapping[str, Any] | str) -> FilterStep:

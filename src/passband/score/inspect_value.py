@@ -1,4 +1,4 @@
-"""Scores of Inspect as numbers: letters, booleans, numbers, and mappings of them."""
+"""Convert scores of Inspect to numbers: letters, booleans, numbers, and mappings of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def inspect_scores(
     explanation: str | None = None,
     reason: str | None = None,
 ) -> dict[str, Score]:
-    """Return what one scorer of Inspect gave a sample, by name: a mapping gives NAME/KEY.
+    """Return the scores of a sample by one scorer of Inspect, by name: a mapping gives NAME/KEY.
 
     A value that is no number, NaN among them, is a score without a value and never a 0: Inspect
     itself leaves NaN out, and counts a word that it does not know as 0, with a warning.
@@ -34,16 +34,16 @@ def inspect_scores(
     {'judge/a': 2.0, 'judge/b': None}
     """
     if isinstance(value, Mapping) and value:
-        parts = {f"{name}/{key}": part for key, part in value.items()}
+        values = {f"{name}/{key}": part for key, part in value.items()}
     elif isinstance(value, Sequence) and not isinstance(value, str) and value:
-        parts = {f"{name}/{index}": part for index, part in enumerate(value)}
+        values = {f"{name}/{index}": part for index, part in enumerate(value)}
     else:
-        parts = {name: value}
-    return {one: _score(part, answer, explanation, reason) for one, part in parts.items()}
+        values = {name: value}
+    return {key: _score(part, answer, explanation, reason) for key, part in values.items()}
 
 
 def inspect_number(value: Any) -> float | None:
-    """Return a single value as a number; None if it is none.
+    """Return a single value as a number; None if it is not one.
 
     >>> [inspect_number(value) for value in ("C", "P", "N", True, "yes", "0.25", "B", float("nan"))]
     [1.0, 0.5, 0.0, 1.0, 1.0, 0.25, None, None]

@@ -1,4 +1,4 @@
-r"""A bound on how long Python's engine may take over a regular expression, from its syntax tree.
+r"""Bound the time that Python's engine takes over a regular expression, from its syntax tree.
 
 The engine backtracks: from every place of a text it tries one way of matching after another. The
 tree gives two numbers for each part of a pattern: the time to try everything that it can match, and
@@ -45,7 +45,7 @@ _WHOLE = frozenset({"ASSERT", "ASSERT_NOT", "ATOMIC_GROUP"})
 
 @dataclass(frozen=True)
 class _Text:
-    """What the bound knows of a text."""
+    """The lengths of a text that a bound depends on."""
 
     length: int
     line: int  # length of the longest line, which a dot does not go beyond
@@ -53,7 +53,7 @@ class _Text:
 
 @dataclass(frozen=True)
 class PatternCost:
-    """What is known about a pattern: its tree, and texts of which each match begins with one."""
+    """The syntax tree of a pattern, and fixed texts: every match begins with one of them."""
 
     tree: Any
     beginnings: tuple[re.Pattern[str], ...]
@@ -80,7 +80,7 @@ class PatternCost:
         return (length + 1) * self._once(_Text(length, length)) + self._matches(length)
 
     def within(self, text: str) -> float:
-        """Return the nanoseconds that a text may take, by what is in it.
+        """Return the nanoseconds that this text may take.
 
         Counts where matches can begin, and the length of the longest line.
         """

@@ -1,4 +1,4 @@
-r"""Regular expressions of users, which may not hang a run.
+r"""Match regular expressions of users without hanging a run.
 
 Python's engine backtracks: ``(a+)+$`` needs 2**n steps on n letters and cannot be interrupted.
 The syntax tree of a pattern bounds the time that a text may take. If that is a few milliseconds, as
@@ -53,7 +53,7 @@ class NeedsWorker(BaseException):
 
 
 class _Turn(threading.local):
-    """What is left of the time that a call of `quickly` may take; None outside of one."""
+    """The time left to a call of `quickly`; None outside of one."""
 
     left: float | None = None
 
@@ -105,7 +105,7 @@ class Pattern:
         )
 
     def _is_quick(self, text: str) -> bool:
-        """Return whether to search a text here; within `quickly` there is no other choice."""
+        """Return whether to search a text in this process; within `quickly` raise if not."""
         if len(text) <= self.inline_up_to:
             share = len(text) / (self.inline_up_to or 1)
         else:

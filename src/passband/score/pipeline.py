@@ -1,4 +1,4 @@
-r"""A scorer: filter steps, then a scoring function.
+r"""Score by a pipeline: filter steps, then a scoring function.
 
 >>> scorer = make_scorer("exact_match", steps=[{"function": "extract"}])
 >>> scorer.score(r"So \boxed{42}.", Reference(("42",)))
@@ -16,7 +16,7 @@ from typing import Any
 
 from passband.errors import InvalidInput, describe
 from passband.score.extract.answer import Extracted
-from passband.score.filtering import INVALID, FilterStep, make_step
+from passband.score.filtering import INVALID, FilterStep, apply_steps, make_step
 from passband.score.registry import ScorerFunction, scorers, source_of
 from passband.score.scorer import Reference, Score, ScoredTrial, Scorer
 from passband.score.workers.worker_pool import WorkerTimeout, pool
@@ -188,14 +188,11 @@ class Pipeline(Scorer):
         pool.close()
 
     def _extracted(self, text: str | None, reference: Reference) -> Extracted:
-        """Run the steps; the rule is that of the last step that names one."""
-        rule = None
-        for step in self._steps:
-            if text is None:
-                break
-            text, fired = step.apply(text, reference)
-            rule = fired or rule
-        return Extracted(None if _is_no_answer(text, reference) else text, rule)
+        """Run the steps; an answer that is empty or marked as invalid is none."""
+        extracted = apply_steps(self._steps, text, reference)
+        if extracted.answer is None or not _is_no_answer(extracted.answer, reference):
+            return extracted
+        return Extracted(None, extracted.rule)
 
     def _unanswered(self, rule: str | None) -> Score:
         """Return the score of a completion without an answer: the worst, if there is one."""
@@ -267,8 +264,8 @@ class Pipeline(Scorer):
             raise InvalidInput(f"options of {self.name!r} must be plain values: {error}.") from None
 
 
-def _is_no_answer(answer: str | None, reference: Reference) -> bool:
-    if answer is None or answer.casefold() == INVALID:
+def _is_no_answer(answer: str, reference: Reference) -> bool:
+    if answer.casefold() == INVALID:
         return True
     # Nothing but white space answers only the question whose target is that.
     return not answer.strip() and all(target.strip() for target in reference.targets)

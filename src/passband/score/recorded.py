@@ -1,4 +1,4 @@
-"""Recorded scorers, rebuilt without their task, and their equality of answers."""
+"""Rebuild recorded scorers without their task, and with them their equality of answers."""
 
 from __future__ import annotations
 

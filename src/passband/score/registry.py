@@ -1,4 +1,4 @@
-"""The registry of scoring functions, and the decorator that adds one.
+"""Register scoring functions.
 
 >>> print(*sorted(scorers))
 acc bleu choice chrf code command contains exact_match f1 judge math numeric regex ter
@@ -64,7 +64,7 @@ MakeScorer = Callable[[str, Mapping[str, Any], "Sequence[FilterStep]"], "Scorer"
 
 @dataclass(frozen=True)
 class ScorerFunction:
-    """A function from an answer and what was expected to a number, and its properties."""
+    """A function that scores an answer, and its properties."""
 
     name: str
     call: Callable[..., Any]
@@ -120,7 +120,7 @@ class ScorerFunction:
         return (self.check(**options) if self.check is not None else False) or self.slow
 
     def number(self, value: Any) -> float:
-        """Return a score that the function has given; raise if it is not one."""
+        """Return the result of the function as a score; raise if it is not one."""
         if value is True or value is False:
             return float(value)
         if not isinstance(value, numbers.Real) and type(value).__name__ not in ("bool_", "bool"):
@@ -263,15 +263,15 @@ def check_options(
     parameters = list(inspect.signature(function).parameters.values())
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return
-    known = [parameter.name for parameter in parameters[skipped:] if parameter.name not in reserved]
+    names = [parameter.name for parameter in parameters[skipped:] if parameter.name not in reserved]
     for option in options:
-        if option not in known:
-            hint = nearest(option, known) or f" Known: {', '.join(known) or 'none'}."
+        if option not in names:
+            hint = nearest(option, names) or f" Known: {', '.join(names) or 'none'}."
             raise InvalidInput(f"{what} has no option {option!r}.{hint}")
 
 
 def source_of(function: Callable[..., Any]) -> str | None:
-    """Return a hash of the source of a user's function, or None where there is no source.
+    """Return a hash of the source of a user's function; None without source.
 
     Functions of passband itself are identified by passband's version instead.
     """

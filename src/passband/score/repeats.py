@@ -1,4 +1,4 @@
-"""Repeat aggregation: one score per problem from the scores of its trials.
+"""Aggregate repeats: one score per problem from the scores of its trials.
 
 The names are those of lm-eval's `repeat_aggregation`. A score of at least 1 is correct.
 """
@@ -125,7 +125,7 @@ def _called(
 
 
 def _taken(function: Callable[..., Any], names: Sequence[str]) -> list[str]:
-    """Return those of the names that a function takes as arguments."""
+    """Return the names that a function takes as arguments."""
     parameters = inspect.signature(function).parameters
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     return [name for name in names if takes_all or name in parameters]

@@ -1,4 +1,4 @@
-"""What scorers that run something in the sandbox have in common."""
+"""The base of scorers that run programs in a sandbox."""
 
 from __future__ import annotations
 

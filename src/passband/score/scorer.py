@@ -48,7 +48,7 @@ class ScoredTrial:
 
 
 class NotScoredYet(Exception):
-    """There is no score now, but may be one later: the trial stays as if it was never scored."""
+    """There is no score yet: the trial stays unscored, and may be scored later."""
 
 
 class Score(NamedTuple):
@@ -112,7 +112,7 @@ class Scorer(ABC):
         return one == other
 
     def prepare(self) -> None:  # noqa: B027  most scorers need nothing
-        """Get hold of what scores need; raise `InvalidInput` where that cannot be had."""
+        """Acquire the resources of scoring; raise `InvalidInput` where they are missing."""
 
     def close(self) -> None:  # noqa: B027  and hold nothing
         """End worker processes, where there are any."""

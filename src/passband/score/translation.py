@@ -1,12 +1,8 @@
-"""Scores of one translation, by sacrebleu.
+"""Score translations by sacrebleu: single sentences, and whole test sets with an interval.
 
-On sacrebleu's scale: a perfect BLEU or chrF is 100, a perfect TER is 0 and lower is better. The
-value of a whole test set is not the mean of these; see `passband.score.translation`.
-
-BLEU, chrF and TER of a whole test set, with an interval.
-
-These are not means over problems: counts are summed over all problems first, and so they are in
-every bootstrap replicate, over the problems that were drawn. No text is scored twice.
+On sacrebleu's scale a perfect BLEU or chrF is 100, and a perfect TER is 0, where lower is better.
+The value of a test set is not the mean over its problems: counts are summed over all problems
+first, and likewise in every bootstrap replicate over the problems drawn. No text is scored twice.
 """
 
 from __future__ import annotations

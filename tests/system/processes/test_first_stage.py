@@ -11,7 +11,7 @@ from passband.system.processes import first_stage, system_calls
 
 pytestmark = [
     pytest.mark.process,
-    pytest.mark.skipif(not system_calls.is_supported(), reason="Linux on x86-64 only"),
+    pytest.mark.skipif(not bpf.is_supported(), reason="Linux on x86-64 only"),
 ]
 
 SHOW = """
@@ -34,7 +34,7 @@ def run(program: bytes, place: int, *command: str) -> subprocess.CompletedProces
 
 @pytest.mark.parametrize("takes_filter", [True, False])
 def test_the_next_program_gets_its_words_its_environment_and_the_limits(takes_filter: bool) -> None:
-    place = system_calls.random_place()
+    place = system_calls.random_address()
     program = system_calls.program(place) if takes_filter else b""  # the kernel takes no empty one
     done = run(program, place, sys.executable, "-I", "-c", SHOW, "", "a b", "\udcff")
     environment = os.fsencode("\udcff =\u00fc")
@@ -48,7 +48,7 @@ def test_a_page_that_cannot_be_had_ends_the_process() -> None:
 
 
 def test_a_program_that_does_not_start_is_named() -> None:
-    place = system_calls.random_place()
+    place = system_calls.random_address()
     done = run(system_calls.program(place), place, "/no/such/program")
     assert (done.returncode, done.stdout) == (1, "")
     assert "/no/such/program: No such file" in done.stderr

@@ -15,7 +15,7 @@ from passband.errors import PassbandError
 from passband.score.sandbox.find import make_sandbox
 from passband.score.sandbox.protocol import Limits
 from passband.score.workers.worker_pool import WorkerPool
-from passband.system.processes import launch, system_calls
+from passband.system.processes import launch
 from passband.system.processes.guard import MEMORY
 
 PLANTED = """
@@ -122,7 +122,7 @@ def test_a_worker_has_a_filter_and_never_loads_ctypes(pool: WorkerPool, function
     assert "/_json." in mapped or "_json" in sys.builtin_module_names  # extensions are seen here
     assert "ctypes" not in mapped
     assert "libffi" not in mapped
-    if system_calls.is_supported():
+    if bpf.is_supported():
         assert "NoNewPrivs:\t1" in (process / "status").read_text()
         assert "first_stage" not in (process / "cmdline").read_text()
         limits = (process / "limits").read_text().splitlines()
@@ -132,7 +132,7 @@ def test_a_worker_has_a_filter_and_never_loads_ctypes(pool: WorkerPool, function
 
 
 def test_where_there_is_no_filter_a_command_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(system_calls, "is_supported", lambda: False)
+    monkeypatch.setattr(bpf, "is_supported", lambda: False)
     assert launch.confined(["a", "b"]) == ["a", "b"]
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from passband.system.processes.launch import confined
-from passband.system.processes.system_calls import program, random_place
+from passband.system.processes.system_calls import program, random_address
 
 FILTERED = """
 import ctypes, errno, os, threading
@@ -94,7 +94,7 @@ def test_a_program_starts_from_one_address_only() -> None:
 
 
 def test_places_are_pages_that_differ() -> None:
-    places = {random_place() for _ in range(100)}
+    places = {random_address() for _ in range(100)}
     assert len(places) == 100
     assert all(place % 4096 == 0 and 1 << 44 <= place < 5 << 44 for place in places)
 

@@ -1,4 +1,4 @@
-"""`choice`: whether an answer picks the right choice of a multiple-choice question."""
+"""Score multiple-choice answers: `choice`."""
 
 from __future__ import annotations
 

@@ -1,12 +1,8 @@
-"""`code`: whether the program in an answer passes the tests of its problem.
-
-`command`: a score that a program of yours gives, in the sandbox.
-
-`judge`: the verdict of a model by a rubric; see `passband.score.judge`.
-"""
+"""Register the scorers that are more than a function: `code`, `command` and `judge`."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,7 +11,6 @@ from passband.score.registry import ScorerFunction, scorers
 
 if TYPE_CHECKING:
     from passband.score.filtering import FilterStep
-    from passband.score.judge.scorer import JudgeScorer
     from passband.score.scorer import Reference, Scorer
 
 __all__ = ["code", "command", "judge"]
@@ -43,21 +38,6 @@ def code(
     raise InvalidInput("programs are scored by a scorer: make_scorer('code').")
 
 
-def _made(name: str, options: Mapping[str, Any], steps: Sequence[FilterStep]) -> Scorer:
-    from passband.score.code.scorer import CodeScorer
-
-    return CodeScorer(name, options, steps)
-
-
-scorers.add(
-    "code",
-    ScorerFunction(
-        "code", code, bounds=(0.0, 1.0), takes_target=False, takes_reference=True, slow=True,
-        equates=False, make=_made,
-    ),
-)  # fmt: skip
-
-
 def command(
     answer: str,
     reference: Reference,
@@ -81,36 +61,35 @@ def command(
     raise InvalidInput("commands are run by a scorer: make_scorer('command', options={...}).")
 
 
-def _made_command(name: str, options: Mapping[str, Any], steps: Sequence[FilterStep]) -> Scorer:
-    from passband.score.command import CommandScorer
-
-    return CommandScorer(name, options, steps)
-
-
-scorers.add(
-    "command",
-    ScorerFunction(
-        "command", command, bounds=(0.0, 1.0), takes_target=False, takes_reference=True, slow=True,
-        equates=False, make=_made_command,
-    ),
-)  # fmt: skip
-
-
 def judge(answer: str, target: str, **options: Any) -> NoReturn:
     """Raise: a judge is asked by a run, and is no function of two texts."""
     raise PassbandError("a judge scores trials of a run; there is none here.")
 
 
-def _make(name: str, options: Mapping[str, Any], steps: Sequence[FilterStep]) -> JudgeScorer:
+# The scorers are imported when one is made: each brings a sandbox or a judge along.
+
+
+def _make_code(name: str, options: Mapping[str, Any], steps: Sequence[FilterStep]) -> Scorer:
+    from passband.score.code.scorer import CodeScorer
+
+    return CodeScorer(name, options, steps)
+
+
+def _make_command(name: str, options: Mapping[str, Any], steps: Sequence[FilterStep]) -> Scorer:
+    from passband.score.command import CommandScorer
+
+    return CommandScorer(name, options, steps)
+
+
+def _make_judge(name: str, options: Mapping[str, Any], steps: Sequence[FilterStep]) -> Scorer:
     from passband.score.judge.options import JudgeOptions
     from passband.score.judge.scorer import JudgeScorer
 
     return JudgeScorer(name, JudgeOptions.of(options), steps)
 
 
-scorers.add(
-    "judge",
-    ScorerFunction(
-        "judge", judge, bounds=(0.0, 1.0), is_async=True, slow=True, equates=False, make=_make
-    ),
-)
+_made = functools.partial(ScorerFunction, bounds=(0.0, 1.0), slow=True, equates=False)
+_of_row = functools.partial(_made, takes_target=False, takes_reference=True)
+scorers.add("code", _of_row("code", code, make=_make_code))
+scorers.add("command", _of_row("command", command, make=_make_command))
+scorers.add("judge", _made("judge", judge, is_async=True, make=_make_judge))

@@ -1,4 +1,4 @@
-r"""`math`: whether an answer is mathematically equal to the target.
+r"""Score mathematical answers: `math`.
 
 Three steps, the cheap ones first: equal text apart from typography, equal numbers as fractions,
 and then math-verify on sympy in a worker process that can be killed.

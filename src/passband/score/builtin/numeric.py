@@ -1,4 +1,4 @@
-r"""`numeric`: whether an answer is the same number as the target."""
+"""Score numeric answers: `numeric`."""
 
 from __future__ import annotations
 

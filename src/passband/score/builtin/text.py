@@ -1,11 +1,4 @@
-"""`exact_match` and `acc`: whether answer and target are the same text, as in lm-eval.
-
-`contains`: whether the target occurs in the answer.
-
-`regex`: whether a pattern matches the answer.
-
-`f1`: the overlap of words between an answer and the target, as in SQuAD.
-"""
+"""Score answers as text: `exact_match` and `acc` as in lm-eval, `contains`, `regex`, `f1`."""
 
 from __future__ import annotations
 
@@ -101,7 +94,6 @@ def regex(answer: str, reference: Reference, *, pattern: str | None = None) -> b
     return any(compile_pattern(source).search(answer) for source in patterns)
 
 
-_NO_PUNCTUATION_f1 = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
@@ -125,4 +117,4 @@ def f1(answer: str, target: str) -> float:
 
 
 def _words(text: str) -> list[str]:
-    return _ARTICLE.sub(" ", text.lower().translate(_NO_PUNCTUATION_f1)).split()
+    return _ARTICLE.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()

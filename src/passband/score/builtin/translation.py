@@ -1,9 +1,4 @@
-"""`bleu`: the BLEU of one trial.
-
-`chrf`: the chrF of one trial.
-
-`ter`: the translation edit rate of one trial.
-"""
+"""Score single translations: `bleu`, `chrf`, `ter`."""
 
 from __future__ import annotations
 

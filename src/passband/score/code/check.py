@@ -1,7 +1,4 @@
-"""A program and its tests, run in a sandbox: one verdict.
-
-The options of the scorer `code`, checked and put together.
-"""
+"""Run a program against its tests in a sandbox, by the options of the scorer `code`."""
 
 from __future__ import annotations
 
@@ -82,7 +79,7 @@ def _call(tests: ProgramTests) -> str:
 def _faults(
     finished: ProgramExit, case: Case, tests: ProgramTests, rules: Rules
 ) -> Iterator[tuple[Any, str]]:
-    """Yield what is wrong with how a program ended, the gravest first."""
+    """Yield the faults of an ended program, the gravest first."""
     if not finished.compiled:
         yield "did_not_compile", _last_line(finished.stderr)
     if finished.timed_out:

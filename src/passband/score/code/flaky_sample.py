@@ -1,12 +1,12 @@
-"""Verdicts that are given a second time: which ones, and where they are kept.
+"""Sample the verdicts that are given a second time, to measure how flaky programs are.
 
-They are the scores of a scorer of their own, which belongs to the run and is not among its scorers,
-so that no table shows it as one. Its identity is that of the scorer whose verdicts it repeats.
+The second verdicts are the scores of a hidden scorer, which belongs to the run and is not among its
+scorers, so that no table shows it. Its identity is that of the scorer whose verdicts it repeats.
 
-The choice is random and the same whoever makes it: every trial has a number between 0 and 1 from
-the run's seed and its own place, and those with the smallest are run again. A run that grows keeps
-the ones that it has. Where one of them changes, more are run again, so that the interval, which has
-to allow for what is not known of the others, stays narrow.
+The sample is random but reproducible: every trial gets a number between 0 and 1 from the run's seed
+and its own reference, and the trials with the smallest numbers are run again. A run that grows
+keeps its sample. Once a verdict changes, the sample grows, because the interval has to allow for
+the verdicts that were not repeated.
 """
 
 from __future__ import annotations
@@ -50,33 +50,33 @@ def again_entry(name: str, identity: str) -> ScorerEntry:
     return ScorerEntry(f"{name},again", f"{_IDENTITY}{identity}")
 
 
-def chosen_again(places: Sequence[TrialRef], seed: str, *, more: bool = False) -> list[TrialRef]:
-    """Return which verdicts to give again, of those that did not time out.
+def chosen_again(trials: Sequence[TrialRef], seed: str, *, more: bool = False) -> list[TrialRef]:
+    """Sample the verdicts to give again, from trials that did not time out.
 
-    >>> places = [TrialRef("p", trial) for trial in range(4000)]
-    >>> some, more = chosen_again(places, "run"), chosen_again(places, "run", more=True)
+    >>> trials = [TrialRef("p", trial) for trial in range(4000)]
+    >>> some, more = chosen_again(trials, "run"), chosen_again(trials, "run", more=True)
     >>> len(some), len(more), set(some) <= set(more)
     (200, 800, True)
     """
     share, fewest = (MORE_SHARE, MORE_FEWEST) if more else (SHARE, FEWEST)
-    return _first(places, seed, max(fewest, math.ceil(share * len(places))))
+    return _first(trials, seed, max(fewest, math.ceil(share * len(trials))))
 
 
-def chosen_timeouts(places: Sequence[TrialRef], seed: str) -> list[TrialRef]:
-    """Return which programs that timed out are given more time."""
-    return _first(places, seed, MOST_TIMEOUTS)
+def chosen_timeouts(trials: Sequence[TrialRef], seed: str) -> list[TrialRef]:
+    """Sample the programs that timed out and are run again with more time."""
+    return _first(trials, seed, MOST_TIMEOUTS)
 
 
-def hash_seed(place: TrialRef, seed: str) -> int:
-    """Return the hash seed of a re-run: one of a few, and never that of the first verdict."""
-    return 1 + int(_share(place, f"{seed} hash") * SEEDS)
+def hash_seed(trial: TrialRef, seed: str) -> int:
+    """Return the hash seed of a re-run: one of `SEEDS`, never the 0 of the first verdict."""
+    return 1 + int(_share(trial, f"{seed} hash") * SEEDS)
 
 
-def _first(places: Sequence[TrialRef], seed: str, count: int) -> list[TrialRef]:
-    return sorted(places, key=lambda place: (_share(place, seed), place))[:count]
+def _first(trials: Sequence[TrialRef], seed: str, count: int) -> list[TrialRef]:
+    return sorted(trials, key=lambda trial: (_share(trial, seed), trial))[:count]
 
 
-def _share(place: TrialRef, seed: str) -> float:
+def _share(trial: TrialRef, seed: str) -> float:
     """Return a number between 0 and 1 that depends on a trial and a seed only."""
-    text = f"{seed}\x00{place.problem}\x00{place.trial}".encode("utf-8", "surrogatepass")
+    text = f"{seed}\x00{trial.problem}\x00{trial.trial}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.sha256(text).digest()[:7], "big") / (1 << 56)

@@ -1,7 +1,7 @@
-"""What became of a program: one of five outcomes, and the words in which a score keeps it.
+"""Outcomes of programs, and how the detail of a score records them.
 
-A score has no column for it, so its detail begins with the outcome; a program that passed has no
-detail at all.
+A score has no column for the outcome, so its detail begins with it; a program that passed has no
+detail.
 
 >>> detail_of("timed_out", "stopped after 6 s")
 'timed out: stopped after 6 s'

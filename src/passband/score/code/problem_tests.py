@@ -1,4 +1,4 @@
-"""The tests of a problem, from the columns of the data sets that are in use.
+"""Read the tests and the reference solution of a problem from the columns of its data set.
 
 | style | columns |
 |:--|:--|
@@ -11,12 +11,8 @@
 >>> read_tests(doc).entry_point
 'inc'
 
-Test cases as LiveCodeBench stores them: JSON, or JSON in a pickle, compressed, in base64.
-
-A pickle may name any function to be called. This one may hold a text and nothing else: a name of
-any kind is refused before it is looked up.
-
-The reference solution of a problem, where its data set has one: it has to pass its own tests.
+LiveCodeBench stores test cases as JSON, or as JSON in a pickle, compressed, in base64. A pickle may
+name any function to be called, so every name in one is refused before it is looked up.
 """
 
 from __future__ import annotations
@@ -49,7 +45,7 @@ _LARGEST = 1 << 30  # bytes, uncompressed
 
 
 class _TextOnly(pickle.Unpickler):
-    """Reads texts, numbers and lists, and refuses whatever would import something."""
+    """Unpickler of texts, numbers and lists; refuses anything that would import a name."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
         raise InvalidInput(f"the test cases are a pickle that calls {module}.{name}; refused.")
@@ -93,7 +89,7 @@ class FunctionTests:
 
 @dataclass(frozen=True)
 class Case:
-    """What a program reads, and what it has to write."""
+    """The input of a program and its expected output."""
 
     stdin: str
     expected: str
@@ -229,7 +225,7 @@ def _texts(doc: Doc, column: str) -> list[str]:
 
 
 def _json(doc: Doc, column: str) -> Any:
-    """Return the value of a column, read as JSON where it is text that looks like it."""
+    """Return the value of a column; text that begins like JSON is parsed."""
     value = doc.get(column)
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value

@@ -1,4 +1,4 @@
-"""The scorer `code`: 1 if the program in an answer passes the tests of its problem, else 0."""
+"""Score programs: 1 if the program in an answer passes the tests of its problem, else 0."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from passband.score.code.outcome import detail_of
 from passband.score.code.problem_tests import FunctionTests, Tests, read_tests, solution_of
 from passband.score.code.program import find_program, header_of
 from passband.score.extract.rules import Extracted
-from passband.score.filtering import FilterStep
+from passband.score.filtering import FilterStep, apply_steps
 from passband.score.sandbox.protocol import ProgramVerdict
 from passband.score.sandboxed import SandboxedScorer
 from passband.score.scorer import Reference, Score, ScoredTrial
@@ -104,17 +104,14 @@ class CodeScorer(SandboxedScorer):
         return Score(1.0, "ok", program, rule)
 
     def _program(self, text: str | None, reference: Reference, tests: Tests) -> Extracted:
-        for step in self._steps:
-            if text is None:
-                break
-            text, _ = step.apply(text, reference)
+        text = apply_steps(self._steps, text, reference).answer
         if text is None or not text.strip():
             return Extracted(None, None)
         return find_program(text, tests.prompt, tests.entry_point)
 
 
 def _test_fault(tests: FunctionTests) -> str | None:
-    """Return what is wrong with a test, as far as can be seen without running it."""
+    """Return the fault of a test that shows without running it, if there is one."""
     texts = {"test": tests.test, "prompt": header_of(tests.prompt, tests.entry_point)}
     for name, text in texts.items():
         if (fault := _fault(text)) is not None:

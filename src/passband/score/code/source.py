@@ -1,7 +1,7 @@
-r"""Python source that nobody has looked at yet: whether it compiles, and what it defines.
+r"""Untrusted Python source: does it compile, and what does it define?
 
-The compiler of CPython can be brought to its knees, and on some versions to a crash, by source that
-is nested deeply enough. So this module does its work in a worker process
+Deeply nested source exhausts the compiler of CPython, and on some versions crashes it. So this
+module does its work in a worker process
 (`passband.score.workers.worker_pool`), never in the process that runs an evaluation.
 
 >>> read_source("def f(x):\n    return x").defines("f")
@@ -51,7 +51,7 @@ class PythonSource:
 
     @property
     def is_definitions(self) -> bool:
-        """Whether running it does nothing but define: functions, classes, imports, constants."""
+        """Whether running it only defines functions, classes, imports and constants."""
         return bool(self.tree.body) and all(map(_is_definition, self.tree.body))
 
     @property

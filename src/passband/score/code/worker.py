@@ -1,8 +1,6 @@
-"""What a worker process does for the scorer of programs, in one module so that one worker will do.
+"""Functions of a worker process for the scorer of programs, together so that one worker serves all.
 
-Only these functions let the compiler of CPython see source that a model or a data set brought.
-
-The function that assertions are about, where a data set does not name it.
+Only these functions show source from a model or a data set to the compiler of CPython.
 
 >>> called_function_here("assert set(common((1, 2), (2,))) == {2}")
 'common'
@@ -50,7 +48,7 @@ def _called(tree: ast.Module) -> Iterator[str]:
 
 
 def uses_function_here(test: str, name: str) -> bool:
-    """Return whether a test uses the function that it is about, as far as its text tells.
+    """Return whether the text of a test mentions the function under test.
 
     >>> uses_function_here("def check(candidate):\\n    assert candidate(1) == 2", "f")
     True

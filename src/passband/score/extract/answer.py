@@ -1,4 +1,4 @@
-r"""Answer extraction: named rules that find the final answer in a completion.
+r"""Extract the final answer of a completion by named rules.
 
 Reasoning is dropped first; then the rules are tried in order, and the first that applies decides.
 A rule that applies but finds a broken answer, such as a box cut off by the token limit, ends the
@@ -17,10 +17,8 @@ Extracted(answer='1200', rule='last_number')
 
 Every rule reads the text a fixed number of times, whatever is in it.
 
-A marked answer that is more than was asked for, narrowed to its number or its letter.
-
-What the targets are decides: beside numbers an answer is a number, beside letters or choices a
-letter, and else it is all that was marked.
+A boxed or marked answer is then narrowed to the kind of the targets: to its number where they are
+numbers, to its letter where they are letters or there are choices.
 
 >>> sentence = Extracted("B, because 6*7 = 42", "marker")
 >>> narrowed(sentence, ("(B)",), ()).answer, narrowed(sentence, ("Paris",), ()).answer
@@ -76,7 +74,7 @@ _LETTERS = re.compile(r"\W{0,3}[A-J]\W{0,3}(?:,|/|&|\b(?:or|and)\b)\s?(?:and|or)
 
 
 def narrowed(
-    found: Extracted,
+    extracted: Extracted,
     targets: tuple[str, ...],
     choices: tuple[str, ...],
     *,
@@ -88,28 +86,29 @@ def narrowed(
     several numbers or letters is no answer after a marker, and in a box left to the comparison.
     Without targets `are_numbers` says what they are.
     """
-    answer = found.answer
+    answer = extracted.answer
     if answer is None or answer in targets:
-        return found
+        return extracted
     kind = _kind(targets) if targets else "number" if are_numbers else "text"
     if choices or kind == "letter":
         letter = find_letter(f"Answer: {answer}", choices)
         if letter is not None and letter.answer is not None:
-            return found._replace(answer=_as_target(letter.answer, targets, _letter))
+            return extracted._replace(answer=_as_target(letter.answer, targets, _letter))
         if not choices and _LETTERS.match(answer):
-            return _ambiguous(found)
+            return _ambiguous(extracted)
     if kind != "number":
-        return found
-    stated = stated_number(answer, exclaims=found.rule == "marker")
+        return extracted
+    stated = stated_number(answer, exclaims=extracted.rule == "marker")
     if stated.is_ambiguous:
-        return _ambiguous(found)
+        return _ambiguous(extracted)
     if stated.number is None:
-        return found
-    return found._replace(answer=_as_target(stated.number, targets, _digits))
+        return extracted
+    return extracted._replace(answer=_as_target(stated.number, targets, _digits))
 
 
-def _ambiguous(found: Extracted) -> Extracted:
-    return Extracted(None, "marker-ambiguous") if found.rule == "marker" else found
+def _ambiguous(extracted: Extracted) -> Extracted:
+    is_marked = extracted.rule == "marker"
+    return Extracted(None, "marker-ambiguous") if is_marked else extracted
 
 
 @functools.lru_cache(maxsize=4096)
@@ -186,7 +185,7 @@ _FINAL = "<|channel|>final<|message|>"
 
 
 def without_reasoning(text: str) -> str | None:
-    """Return what follows the reasoning, or None if the text ends within it.
+    """Return the text after the reasoning, or None if the text ends within it.
 
     Reasoning is everything up to the last ``</think>``, whether or not its ``<think>`` is part of
     the text (chat templates often open it in the prompt). Text with channels keeps the last final

@@ -1,11 +1,11 @@
-r"""The rule `code_block`: what is between the fences of a block of code.
+r"""Find blocks of code between fences: the rule `code_block`.
 
 >>> find_code_block("So:\n```python\nprint(1)\n```\nDone.")
 Extracted(answer='print(1)\n', rule='code_block')
 >>> find_code_block("```\nprint(1)\n``` and then\n```python\nprint(2)")
 Extracted(answer=None, rule='code_block-unclosed')
 
-Blocks of code between fences, as CommonMark has them and as models write them.
+Fences are read as CommonMark has them and as models write them.
 
 A fence is three or more backticks or tildes; it is closed by at least as many of the same. It may
 be indented by more than CommonMark allows, as below an item of a list, and it may never be closed,

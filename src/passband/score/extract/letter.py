@@ -1,4 +1,4 @@
-r"""The rule `letter`: the letter of a choice, however it is said, and no letter of mere prose.
+r"""Find the letter of the choice that an answer picks, and no letter of mere prose: rule `letter`.
 
 In order: the last box; the last statement such as "the answer is B" or "B is correct", or a last
 line that is a letter and nothing else, whichever comes later ("Answer: B" on a line of its own
@@ -67,7 +67,7 @@ _FRONT = re.compile(r"\W{0,2}(?:\(([A-Z])\)|([A-Z])[).:])\s+\S")
 
 
 class _Statement(NamedTuple):
-    """A place in a text that says what the answer is, and the letter there, if there is one."""
+    """A statement of the answer in a text, with its letter, if there is one."""
 
     position: int
     letter: str | None
@@ -121,14 +121,14 @@ class _Reader:
         return self._cued(lines[-1]) or self._in_front(lines, -1) or self._first(lines)
 
     def whole(self, line: str, *, alone: bool = True) -> str | None:
-        """Return the letter that is all of a line; a small one only if it is all of the text."""
+        """Return the letter of a line with nothing else; a lower-case one only if `alone`."""
         match = _WHOLE.fullmatch(line)
         if match is None or not (alone or match[1].isupper()):
             return None
         return self._known(match[1].upper())
 
     def at(self, content: str) -> str | None:
-        """Return the letter that a text begins with, if it is said on its own."""
+        """Return the letter that a text begins with, if it is set off from the rest."""
         token = _TOKEN.match(content)
         if token is None or self._known(token[2]) is None:
             return None
@@ -141,9 +141,9 @@ class _Reader:
     # -- places ----------------------------------------------------------------------------
 
     def _stated(self, plain: str) -> _Statement | None:
-        """Return the last statement that does not say what the answer is not."""
-        statements = sorted(self._statements(plain), key=lambda one: one.position)
-        marked = [one for one in statements if one.is_marked]
+        """Return the last statement that is not a negation."""
+        statements = sorted(self._statements(plain), key=lambda statement: statement.position)
+        marked = [statement for statement in statements if statement.is_marked]
         return next(reversed(marked or statements), None)
 
     def _statements(self, plain: str) -> Iterator[_Statement]:
@@ -174,14 +174,14 @@ class _Reader:
                 return letter
         return None
 
-    def _in_front(self, lines: Sequence[str], place: int) -> str | None:
+    def _in_front(self, lines: Sequence[str], index: int) -> str | None:
         """Return the letter in front of a line, as in "(B) 20 m", unless it is one of a list."""
-        match = _FRONT.match(lines[place])
-        around = lines[-2:-1] if place == -1 else lines[1:2]
+        match = _FRONT.match(lines[index])
+        around = lines[-2:-1] if index == -1 else lines[1:2]
         if match is None or any(_FRONT.match(line) for line in around):
             return None
-        letter, rest = match[1] or match[2], lines[place][match.end() - 1 :]
-        is_dotted = lines[place][match.end(2) : match.end(2) + 1] == "." if match[2] else False
+        letter, rest = match[1] or match[2], lines[index][match.end() - 1 :]
+        is_dotted = lines[index][match.end(2) : match.end(2) + 1] == "." if match[2] else False
         if self._choices:
             return letter if self._is_choice(letter, rest) else None
         # "A. Smith" and "E. coli" begin sentences.
@@ -197,10 +197,10 @@ class _Reader:
 
     def _is_choice(self, letter: str, text: str) -> bool:
         """Return whether a text begins with the choice of a letter, or is its beginning."""
-        place, words = self._letters.find(letter), _folded(text)
-        if not self._choices or place < 0 or not words:
+        index, words = self._letters.find(letter), _folded(text)
+        if not self._choices or index < 0 or not words:
             return False
-        choice = self._choices[place]
+        choice = self._choices[index]
         return bool(choice) and (words.startswith(choice) or choice.startswith(words))
 
     def _is_text(self, content: str) -> bool:

@@ -1,4 +1,4 @@
-r"""Numbers as people and models write them, read exactly.
+r"""Parse numbers as people and models write them, exactly.
 
 >>> read_number("1,234.50%")
 Number(value=Fraction(2469, 2), percent=True)
@@ -107,19 +107,19 @@ def _value(match: re.Match[str]) -> Fraction | None:
 
 
 def equal_numbers(
-    one: Number, other: Number, *, relative: Fraction | int = 0, absolute: Fraction | int = 0
+    number: Number, other: Number, *, relative: Fraction | int = 0, absolute: Fraction | int = 0
 ) -> bool:
     """Return whether two numbers agree; tolerances are relative to the second, or absolute.
 
     Half is 50%, and if only one side has a percent sign it may also be left out: the question
     "what percentage" is answered by 50 as well as by 50%.
     """
-    if one.percent == other.percent:
-        return _close(one.value, other.value, relative, absolute)
-    if one.percent:
-        ways = [(one.value, other.value), (one.value / 100, other.value)]
+    if number.percent == other.percent:
+        return _close(number.value, other.value, relative, absolute)
+    if number.percent:
+        ways = [(number.value, other.value), (number.value / 100, other.value)]
     else:
-        ways = [(one.value, other.value), (one.value, other.value / 100)]
+        ways = [(number.value, other.value), (number.value, other.value / 100)]
     return any(_close(left, right, relative, absolute) for left, right in ways)
 
 

@@ -1,4 +1,4 @@
-r"""The rules that find an answer by its typography: a box, a marker, the last number, all.
+r"""Find an answer by its typography: a box, a marker, the last number, the whole text.
 
 Each returns None where it does not apply, so that the next one is tried. One that applies but finds
 a broken answer, such as a box cut off by the token limit, says so: an earlier, superseded answer
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class Extracted(NamedTuple):
-    """An extracted answer and the rule that found it; None means that there is no answer."""
+    """An extracted answer, None for no answer, and the rule that found it."""
 
     answer: str | None
     rule: str | None
@@ -119,7 +119,7 @@ _SENTENCE_END = re.compile(r"[.!]\**\s+(?=[A-Z])")
 
 
 def find_marked(text: str) -> Extracted | None:
-    r"""Return what follows the last marker, up to the end of the line.
+    r"""Return the text after the last marker, up to the end of the line.
 
     Markers are "Answer:", "Final Answer:", "the answer is", "the final answer is" in any case,
     "####", and "**Final Answer**" on a line of its own. After "is" the answer also ends with the
@@ -149,7 +149,7 @@ def find_marked(text: str) -> Extracted | None:
 
 
 def _without_stop(answer: str) -> str:
-    """Return an answer without the dot of its sentence; those of 0.333... belong to it."""
+    """Return an answer without the full stop of its sentence; an ellipsis as in 0.333... stays."""
     return answer if answer.endswith("..") else answer.removesuffix(".")
 
 

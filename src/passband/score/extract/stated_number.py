@@ -1,4 +1,4 @@
-r"""The number that a text states as its answer, at its start: "14 apples", "42 because 6*7=42".
+r"""Read the number that a text states as its answer: "14 apples", "42 because 6*7=42".
 
 Units, currencies, marks of thousands and what follows the number are taken off. A text in which
 another number may be the answer just as well is ambiguous, and no number is chosen.
@@ -118,13 +118,13 @@ _SEVERAL = re.compile(r"\b(?:or|and|because|since|if|not)\b|,\s|;", re.IGNORECAS
 
 
 def _alone(plain: str) -> Stated:
-    """Return the number of a sentence that has only one, unless it is denied or a bound."""
-    place = _DIGIT.search(plain)
-    if place is None or _FORMULA.search(plain):
+    """Return the only number of a sentence, unless the sentence denies or only bounds it."""
+    digit = _DIGIT.search(plain)
+    if digit is None or _FORMULA.search(plain):
         return _NONE
-    if _UNSURE.search(plain, 0, place.start()):
+    if _UNSURE.search(plain, 0, digit.start()):
         return _AMBIGUOUS
-    first = number_at(plain[place.start() :])
+    first = number_at(plain[digit.start() :])
     if first is None or _DIGIT.search(first.rest):
         return _NONE
     stated, end = _read(first)

@@ -1,8 +1,6 @@
-"""The scorer that null answers are recorded under, which no table shows: how it is told.
+"""Signs of a biased judge: null answers that pass, verdicts that flip, a model of its own family.
 
-Pairs whose verdict changed with their order, counted from the calls of a pairwise judge.
-
-Whether a judge and the model that it judges are of one family, by their names.
+Verdicts on null answers (canaries) are recorded under a scorer of their own, which no table shows.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ def canary_names(scorer: str, identity: str) -> tuple[str, str]:
 
 
 def identity_of(recorded: str) -> str:
-    r"""Return the identity of a scorer itself, without what a run has added to it.
+    r"""Return the identity of a scorer without the suffix that a run has added.
 
     >>> identity_of("1\ncanaries")
     '1'
@@ -37,7 +35,7 @@ def identity_of(recorded: str) -> str:
 
 
 class Flips(NamedTuple):
-    """Pairs that were judged in both orders, and those of them that contradict themselves."""
+    """The number of pairs judged in both orders, and of the ones that contradict themselves."""
 
     pairs: int
     flipped: int
@@ -48,8 +46,8 @@ def count_flips(calls: Iterable[CallRow]) -> Flips:
     values: dict[tuple[int, int, int], dict[int, float]] = {}
     for row in calls:
         if row.value is not None:
-            place = (row.problem, row.trial, row.call // 2)
-            values.setdefault(place, {})[row.call % 2] = row.value
+            pair = (row.problem, row.trial, row.call // 2)
+            values.setdefault(pair, {})[row.call % 2] = row.value
     pairs = [orders for orders in values.values() if len(orders) == 2]
     return Flips(len(pairs), sum(orders[0] == orders[1] != 0.5 for orders in pairs))
 

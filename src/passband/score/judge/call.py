@@ -1,4 +1,4 @@
-"""One call of a judge: what it is asked, for which vote, and what its reply is worth."""
+"""Calls of a judge: a request, its reply, and the client that a run asks through."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class CallFailed(PassbandError):
-    """The judge will not reply to this request, whoever makes it."""
+    """The judge will never reply to this request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class JudgeCall:
 
 
 class Reply(NamedTuple):
-    """What came back from a judge, by request or from the record of an earlier one."""
+    """The reply of a judge, new or from the record of an earlier request."""
 
     text: str | None
     is_complete: bool = True
@@ -73,7 +73,7 @@ class JudgedProblem(NamedTuple):
 
 
 class JudgeClient(Protocol):
-    """Where a judge is asked: the run that a scorer belongs to."""
+    """Asks a judge on behalf of a scorer; implemented by the run."""
 
     def problem(self, position: int) -> JudgedProblem:
         """Return the name and the question of a problem."""
@@ -93,13 +93,13 @@ class JudgeClient(Protocol):
 
 
 def content_key(
-    judge: str, problem: str, texts: Mapping[str, str], place: Sequence[int], earlier: str = ""
+    judge: str, problem: str, texts: Mapping[str, str], position: Sequence[int], earlier: str = ""
 ) -> str:
-    """Return what a reply is kept under: everything that it depends on but its seed.
+    """Return the key of a recorded reply: a hash of everything but its seed.
 
     `judge` is the identity of the judge and its rubric, `texts` are the values of its variables,
-    `place` are vote, order and attempt, `earlier` is the reply that a second attempt follows.
+    `position` are vote, order and attempt, `earlier` is the reply that a second attempt follows.
     """
-    content: list[Any] = [judge, problem, sorted(texts.items()), list(place), earlier]
+    content: list[Any] = [judge, problem, sorted(texts.items()), list(position), earlier]
     text = json.dumps(content, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""Options of the judge scorer, as a task file or the command line gives them."""
+"""Read and check the options of the judge scorer."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class JudgeOptions:
     def as_json(self) -> dict[str, Any]:
         """Return plain values, from which `of` makes the same again; defaults are left out."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        own = {
+        changed = {
             name: value
             for name, value in plain.items()
             if name != "rubric" and value != self.__dataclass_fields__[name].default
         }
-        return {**own, "rubric": self.rubric.as_json(), "votes": self.votes}
+        return {**changed, "rubric": self.rubric.as_json(), "votes": self.votes}
 
     @property
     def calls(self) -> int:

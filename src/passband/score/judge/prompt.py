@@ -1,11 +1,9 @@
-"""The prompt of a judge: the rubric with its texts fenced, and the instruction after them.
+"""Write the prompt of a judge: the rubric with its texts fenced, and the instruction after them.
 
-Fences around judged text: marks that no answer can know, because they are a hash of it.
-
-A judge is asked about text that a model wrote, and that text may be written to be obeyed. It is put
-between two marks with a code which depends on the text itself, so that it cannot hold them; lines
-that look like a verdict are marked as quoted, control words of chat templates lose their brackets,
-and a text beyond all measure is cut, which the prompt says outside the fence.
+Judged text was written by a model, perhaps to be obeyed by the judge. It is put between two marks
+with a code that is a hash of the text itself, so that the text cannot contain them. Lines that look
+like a verdict are marked as quoted, control words of chat templates lose their brackets, and a very
+long text is cut, which the prompt says outside the fence.
 """
 
 from __future__ import annotations
@@ -97,20 +95,20 @@ class JudgeTurn:
 
 
 def rubric_values(rubric: Rubric, question: str, reference: Reference) -> dict[str, str]:
-    """Return the texts of a rubric's variables, those of the answers left out."""
-    known = _known(question, reference)
+    """Return the texts of a rubric's variables, except the answers."""
+    texts = _texts(question, reference)
     names = [name for name in rubric.variables if name not in ANSWERS[rubric.form]]
-    if wrong := next((name for name in names if name not in known), None):
-        raise InvalidInput(unknown_variable(wrong, [*ANSWERS[rubric.form], *known]))
-    return {name: known[name] for name in names}
+    if wrong := next((name for name in names if name not in texts), None):
+        raise InvalidInput(unknown_variable(wrong, [*ANSWERS[rubric.form], *texts]))
+    return {name: texts[name] for name in names}
 
 
-def unknown_variable(name: str, known: Sequence[str]) -> str:
+def unknown_variable(name: str, names: Sequence[str]) -> str:
     """Return the message for a variable that a problem has nothing for."""
     missing = {"target": "target", "targets": "target", "question": "question", "choices": "choice"}
     if name in missing:
         return f"the rubric uses {{{{ {name} }}}}, and the problem has no {missing[name]}."
-    hint = nearest(name, known) or f" Known here: {', '.join(dict.fromkeys(known))}."
+    hint = nearest(name, names) or f" Known here: {', '.join(dict.fromkeys(names))}."
     return f"the rubric has no variable {{{{ {name} }}}}.{hint}"
 
 
@@ -162,17 +160,17 @@ def _lines(rubric: Rubric) -> list[str]:
     return [f"VERDICT: {word}" for word in rubric.words]
 
 
-def _known(question: str, reference: Reference) -> dict[str, str]:
+def _texts(question: str, reference: Reference) -> dict[str, str]:
     """Return the texts that a rubric may show; columns of the data come after passband's own."""
-    known = {f"doc.{name}": _text(value) for name, value in reference.doc.items()}
-    known |= {str(name): _text(value) for name, value in reference.doc.items()}
+    texts = {f"doc.{name}": _text(value) for name, value in reference.doc.items()}
+    texts |= {str(name): _text(value) for name, value in reference.doc.items()}
     if question.strip():
-        known |= {"question": question, "prompt": question}
+        texts |= {"question": question, "prompt": question}
     if reference.targets:
-        known |= {"target": reference.targets[0], "targets": "\n".join(reference.targets)}
+        texts |= {"target": reference.targets[0], "targets": "\n".join(reference.targets)}
     if reference.choices:
-        known["choices"] = "\n".join(reference.choices)
-    return known
+        texts["choices"] = "\n".join(reference.choices)
+    return texts
 
 
 def _text(value: Any) -> str:

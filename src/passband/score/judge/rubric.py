@@ -1,7 +1,4 @@
-"""A rubric: what a judge is told, which words its verdict may be, and what each is worth.
-
-The rubrics that a judge follows where none is given.
-"""
+"""Rubrics: the template of a judge's prompt, the words of its verdict and their values."""
 
 from __future__ import annotations
 
@@ -61,7 +58,7 @@ ANSWERS: dict[Form, tuple[str, ...]] = {
     "pointwise": ("answer",),
     "pairwise": ("answer_a", "answer_b"),
 }
-"""The variables of a template that stand for what is judged; each occurs exactly once."""
+"""The variables of a template for the judged texts; each occurs exactly once."""
 
 _VARIABLE = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_.\- ]*?)\s*\}\}")
 _TEMPLATING = re.compile(r"\{%|\{#|\{\{")
@@ -107,7 +104,7 @@ class Rubric:
         return {"template": self.template, "form": self.form, **scale, **system, **against}
 
     def fill(self, values: Mapping[str, str]) -> str:
-        """Return the template with values put in; what a value holds is never a variable."""
+        """Fill in the template, in one pass: a `{{ name }}` within a value is plain text."""
         return _VARIABLE.sub(lambda match: values[match[1]], self.template)
 
 
@@ -211,7 +208,7 @@ def _scale(form: Form, value: Any) -> Mapping[str, float]:
 
 def _steps(words: list[str]) -> Mapping[str, float]:
     """Return equal steps from 0 to 1."""
-    return _checked({word: at / max(1, len(words) - 1) for at, word in enumerate(words)})
+    return _checked({word: step / max(1, len(words) - 1) for step, word in enumerate(words)})
 
 
 def _checked(scale: Mapping[str, Any]) -> Mapping[str, float]:

@@ -1,4 +1,4 @@
-"""The `judge` scorer: a model reads a question and an answer, and gives a verdict by a rubric.
+"""Score by a judge: a model reads a question and an answer, and gives a verdict by a rubric.
 
 The scorer knows what is asked and what a reply is worth. Which server is asked, at what price and
 with what patience, is up to the `JudgeClient` of the run; a scorer without one scores nothing.
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from passband.errors import InvalidInput, describe
 from passband.score.extract.answer import without_reasoning
-from passband.score.filtering import INVALID, FilterStep, make_step
+from passband.score.filtering import INVALID, FilterStep, apply_steps, make_step
 from passband.score.judge.call import CallFailed, Heard, JudgeCall, JudgeClient, content_key
 from passband.score.judge.options import JudgeOptions
 from passband.score.judge.prompt import judge_prompt, reminder, rubric_values
@@ -51,11 +51,11 @@ class JudgeScorer(Scorer):
         self.name, self.options, self._steps = name, options, tuple(steps)
         self._model_spec = model_spec or {}  # what replies depend on beyond the model's name
         self.address: str | None = None  # of the judge's server
-        self._bench: JudgeClient | None = None
+        self._client: JudgeClient | None = None
         self.identity = self._identity()
 
     def _identity(self) -> str:
-        """Return what its scores depend on: model, parameters, rubric, votes, filters."""
+        """Return the identity of its scores: model, parameters, rubric, votes, filters."""
         parts = {
             "judge": _VERSION,
             **self.options.as_json(),
@@ -89,15 +89,15 @@ class JudgeScorer(Scorer):
         return JudgeScorer(self.name, options, self._steps, self._model_spec)
 
     def with_model(self, spec: Mapping[str, Any], address: str | None) -> JudgeScorer:
-        """Return the same scorer, knowing what its model's replies depend on and where it is."""
+        """Return the same scorer with the specification and the address of its model."""
         changed = JudgeScorer(self.name, self.options, self._steps, spec)
         changed.address = address
         return changed
 
-    def at(self, bench: JudgeClient) -> JudgeScorer:
+    def at(self, client: JudgeClient) -> JudgeScorer:
         """Return the same scorer, able to ask."""
         changed = copy.copy(self)
-        changed._bench = bench
+        changed._client = client
         return changed
 
     def check(self, question: str, reference: Reference) -> None:
@@ -121,33 +121,30 @@ class JudgeScorer(Scorer):
         self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
     ) -> Score:
         """Ask for every vote on a completion; an answer that is empty is not asked about."""
-        bench = self._bench
-        if bench is None or trial is None or trial.problem is None or trial.trial is None:
+        client = self._client
+        if client is None or trial is None or trial.problem is None or trial.trial is None:
             raise NotScoredYet(f"{self.name} asks a model, and none is at hand here.")
         answer = self._judged(text, reference)
         if answer is None:
             return Score(0.0, "no_answer")
         try:
-            votes = await self.votes(bench, answer, reference, (trial.problem, trial.trial))
+            votes = await self.votes(client, answer, reference, (trial.problem, trial.trial))
         except (InvalidInput, CallFailed) as error:  # of this answer: no reference, too long
             return Score(None, "error", detail=describe(error))
         return score_votes(votes, self.options.aggregate)
 
     async def votes(
-        self, bench: JudgeClient, answer: str, reference: Reference, place: tuple[int, int]
+        self, client: JudgeClient, answer: str, reference: Reference, trial: tuple[int, int]
     ) -> list[JudgeVote]:
-        """Return the votes on an answer; `place` is the position of its problem, and its trial."""
+        """Return the votes on an answer; `trial` is the position of its problem, and its number."""
         number = self.options.votes
-        case = _Case(self, bench, answer, reference, place)
+        case = _Case(self, client, answer, reference, trial)
         return await together([case.vote(index) for index in range(number)])
 
     def _judged(self, text: str | None, reference: Reference) -> str | None:
-        """Return what the judge is shown: what follows the reasoning, after the filters."""
+        """Return the judged text: the answer after the reasoning, filtered."""
         answer = None if text is None else without_reasoning(text)
-        for step in self._steps:
-            if answer is None:
-                break
-            answer = step.apply(answer, reference).answer
+        answer = apply_steps(self._steps, answer, reference).answer
         return None if not answer or not answer.strip() or answer == INVALID else answer
 
     def _against_reference(self, reference: Reference) -> str:
@@ -164,7 +161,7 @@ class JudgeScorer(Scorer):
 
 
 async def together(work: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:
-    """Return what all of them return; if one raises, raise that once all have ended."""
+    """Await all coroutines; if one raises, raise its exception once all have ended."""
     results = await asyncio.gather(*work, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
@@ -178,14 +175,14 @@ class _Case:
     def __init__(
         self,
         scorer: JudgeScorer,
-        bench: JudgeClient,
+        client: JudgeClient,
         answer: str,
         reference: Reference,
-        place: tuple[int, int],
+        trial: tuple[int, int],
     ) -> None:
-        self._options, self._bench, self._answer = scorer.options, bench, answer
-        self._place, self._identity = place, scorer.identity
-        self._problem = bench.problem(place[0])
+        self._options, self._client, self._answer = scorer.options, client, answer
+        self._trial, self._identity = trial, scorer.identity
+        self._problem = client.problem(trial[0])
         rubric = scorer.options.rubric
         self._values = rubric_values(rubric, self._problem.question, reference)
         self._other = self._find_other(scorer, reference) if rubric.form == "pairwise" else ""
@@ -193,7 +190,7 @@ class _Case:
     def _find_other(self, scorer: JudgeScorer, reference: Reference) -> str:
         if self._options.rubric.against != "run":
             return scorer._against_reference(reference)
-        other = self._bench.other(self._problem.key, self._place[1])
+        other = self._client.other(self._problem.key, self._trial[1])
         if other is None:
             raise InvalidInput("the other run has no answer to compare with.")
         return other
@@ -211,11 +208,11 @@ class _Case:
                 for order, (a, b) in enumerate(answers)
             ]
         )
-        reason = next((one.verdict.reason for one in heard if one.verdict.word is None), None)
+        reason = next((reply.verdict.reason for reply in heard if reply.verdict.word is None), None)
         return pair_vote(heard[0].verdict.word, heard[1].verdict.word, reason)
 
     async def _heard(self, vote: int, order: int, answers: Mapping[str, str]) -> Heard:
-        """Return the reply of one order; one without a verdict is asked for once more."""
+        """Return the reply of one order; ask once more if it has no verdict."""
         rubric = self._options.rubric
         turns = judge_prompt(rubric, self._values, answers, self._options.longest)
         heard = await self._ask(turns, vote, order, 1, answers)
@@ -234,7 +231,7 @@ class _Case:
         earlier: str = "",
     ) -> Heard:
         texts = {**self._values, **answers}
-        place = (vote, order, attempt)
-        key = content_key(self._identity, self._problem.key, texts, place, earlier)
+        position = (vote, order, attempt)
+        key = content_key(self._identity, self._problem.key, texts, position, earlier)
         scale = self._options.rubric.scale
-        return await self._bench.ask(JudgeCall(*self._place, *place, turns, scale, key))
+        return await self._client.ask(JudgeCall(*self._trial, *position, turns, scale, key))

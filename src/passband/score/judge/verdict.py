@@ -1,4 +1,4 @@
-r"""The verdict of a judge: one line of its reply, read by a grammar.
+r"""Read the verdict of a judge: one line of its reply, by a grammar.
 
 A reply reasons first and ends with a line that holds nothing but ``VERDICT:`` and a word of the
 scale. No such line, two that differ, or a reply that was cut off is no verdict, and never a zero.
@@ -48,12 +48,12 @@ def read_verdict(
     text = without_reasoning(reply)
     if text is None:
         return JudgeVerdict(None, "the reply ends within its reasoning")
-    found = {word for line in text.splitlines() if (word := _word(line, tuple(words)))}
-    if len(found) > 1:
-        return JudgeVerdict(None, f"two different verdicts: {', '.join(sorted(found)[:4])}")
-    if not found:
+    given = {word for line in text.splitlines() if (word := _word(line, tuple(words)))}
+    if len(given) > 1:
+        return JudgeVerdict(None, f"two different verdicts: {', '.join(sorted(given)[:4])}")
+    if not given:
         return JudgeVerdict(None, "no line is a verdict")
-    return JudgeVerdict(found.pop())
+    return JudgeVerdict(given.pop())
 
 
 def quoted(text: str, words: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Votes of a judge on one trial, and the score that they make."""
+"""Combine the votes of a judge on one trial into a score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that models wrote, run where they can do no harm and cannot forge their verdict.
+"""Run programs that models wrote where they can do no harm and cannot forge their verdict.
 
 `find_sandbox` returns the sandbox of this machine: see `passband.score.sandbox.protocol` for what
 it offers, and `passband doctor` for whether it holds.

@@ -1,4 +1,4 @@
-"""The bubblewrap backend: Linux namespaces, set up by `bwrap`.
+"""Isolate programs with bubblewrap: Linux namespaces, set up by `bwrap`.
 
 One bwrap per worker holds a zygote; each trial is a clone of it in further namespaces of its own.
 """

@@ -1,4 +1,4 @@
-"""The docker and podman backends: one container per worker, with the same zygote inside.
+"""Isolate programs with docker or podman: one container per worker, with the same zygote inside.
 
 A container starts too slowly for one per trial. Inside, every program is a fork as a user of its
 own, who may neither signal nor see into the processes of the sandbox; what it leaves running or in

@@ -1,4 +1,4 @@
-"""Examining the sandboxes of this machine: which one holds, and what gets through the others."""
+"""Examine the sandboxes of this machine: which one holds, and what gets through others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from passband.errors import PassbandError
-from passband.score.sandbox import system_calls
 from passband.score.sandbox.bubblewrap import user_of_trials
 from passband.score.sandbox.find import ISOLATED, make_sandbox
 from passband.score.sandbox.interpreter import find_interpreter
@@ -16,6 +15,7 @@ from passband.score.sandbox.probes.forgeries import FORGERIES, HONEST, unit_test
 from passband.score.sandbox.probes.leaks import LEAKS
 from passband.score.sandbox.protocol import Limits, SandboxFailed, UnitTests
 from passband.score.sandbox.zygotes import Zygotes
+from passband.system.processes import bpf
 
 __all__ = ["PROBES", "Diagnosis", "SandboxFinding", "examine"]
 
@@ -25,7 +25,7 @@ _LIMITS = Limits(wall=20, cpu=10)
 
 @dataclass(frozen=True)
 class SandboxFinding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     kind: str  # "setup", "escape", "leak" or "forgery"
     name: str
@@ -35,7 +35,7 @@ class SandboxFinding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What was found out about one backend."""
+    """The findings about one backend."""
 
     backend: str
     findings: tuple[SandboxFinding, ...] = field(default=())
@@ -60,7 +60,7 @@ def examine(notify: Callable[[str], None] = lambda name: None) -> list[Diagnosis
 
 
 def _findings(name: str, notify: Callable[[str], None]) -> Iterator[SandboxFinding]:
-    """Yield what is found out about a backend; nothing is tried in one that does not start."""
+    """Yield the findings about a backend; one that does not start is not probed."""
     notify(f"{name}: start")
     try:
         sandbox = make_sandbox(name, size=1)
@@ -87,7 +87,7 @@ def _setup(name: str, python: str, numpy: str | None) -> Iterator[SandboxFinding
     who = f"uid {os.getuid()}, yours" if user is None else f"uid {user}, as you are root"
     if name == "bubblewrap":
         yield SandboxFinding("setup", "user of programs", True, who)
-    has_filter = "on" if system_calls.is_supported() else "none for this architecture"
+    has_filter = "on" if bpf.is_supported() else "none for this architecture"
     yield SandboxFinding("setup", "filter of system calls", True, has_filter)
 
 

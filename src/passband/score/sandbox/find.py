@@ -1,13 +1,10 @@
-"""Finding the sandbox that holds on this machine.
+"""Find the sandbox that holds on this machine.
 
-Whether programs may run where no sandbox holds: the setting behind --unsafe-code.
-
-It belongs to the process, as scorers run in threads of their own. The command sets it before
-scorers are made, and records it with the run:
+With --unsafe-code programs may run where none holds, as plain processes with limits and a clock.
+The setting belongs to the process, because scorers run in threads of their own; the command sets
+it before scorers are made, and records it with the run:
 
     policy.is_unsafe_allowed = True
-
-No sandbox at all: plain processes, with limits and a clock, for --unsafe-code.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ __all__ = [
 
 @dataclass
 class Policy:
-    """What the user allows."""
+    """The permissions of the user."""
 
     is_unsafe_allowed: bool = False
 
@@ -51,7 +48,7 @@ policy = Policy()
 
 
 def unconfined(size: int | None = None) -> Zygotes:
-    """Return a stand-in for a sandbox: programs can do whatever the user can."""
+    """Return an unprotected stand-in: programs can do everything that the user can."""
     return Zygotes("none", _recipe, is_isolated=False, size=size)
 
 
@@ -119,7 +116,7 @@ def _try(sandbox: Zygotes) -> None:
 
 
 def make_sandbox(name: str, size: int | None = None) -> Zygotes:
-    """Return a new sandbox of a backend; raise if what it needs is missing."""
+    """Return a new sandbox of a backend; raise if a requirement is missing."""
     return BACKENDS[name](size)
 
 

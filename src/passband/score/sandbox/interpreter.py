@@ -1,4 +1,4 @@
-"""The Python that runs programs: passband's own where a sandbox can see it, else the system's."""
+"""Choose the Python for programs: passband's own where a sandbox can see it, else the system's."""
 
 from __future__ import annotations
 

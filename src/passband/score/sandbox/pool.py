@@ -1,7 +1,4 @@
-"""A few zygotes, started when they are needed, each with one trial at a time.
-
-One zygote as seen from passband: started, asked for one trial after another, ended.
-"""
+"""Keep a few zygotes, each with one trial at a time, and talk to them."""
 
 from __future__ import annotations
 
@@ -75,7 +72,7 @@ class ZygoteClient(PooledProcess):
         return report
 
     def _last_words(self) -> str:
-        """End the process; return the line of what it wrote to standard error that says why."""
+        """End the process; return the line of its standard error that gives the reason."""
         stderr = self._process.stderr
         assert stderr is not None
         self._process.kill()
@@ -86,7 +83,7 @@ class ZygoteClient(PooledProcess):
         return lines[-1 if lines[0].startswith("Traceback") else 0]
 
     def kill(self) -> None:
-        """End the zygote, and with it whatever runs in the sandbox."""
+        """End the zygote and with it everything in its sandbox."""
         self._control.close()  # at which it ends by itself, and removes what it made
         end(self._process, END_SECONDS)
 
@@ -120,7 +117,7 @@ class ZygotePool(ProcessPool[int, ZygoteClient]):
             return zygote.ask(job)
 
     def facts(self, hash_seed: int = 0) -> dict[str, Any]:
-        """Return what a zygote says of itself; starts one where none is idle."""
+        """Return the facts that a zygote reports; start one if none is idle."""
         with self._slot(), self._lent(hash_seed) as zygote:
             return dict(zygote.facts)
 

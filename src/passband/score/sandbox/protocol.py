@@ -1,11 +1,4 @@
-"""The protocol of a sandbox: a job and its limits in, a verdict or an ended program out.
-
-What a sandbox is asked to do: unit tests of a program, or a command with files.
-
-What a trial in a sandbox may use.
-
-What a sandbox answers: a verdict on a program, or how a command ended.
-"""
+"""The protocol of a sandbox: a job and its limits in, a verdict or an ended program out."""
 
 from __future__ import annotations
 
@@ -33,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one trial may use; whatever goes beyond is stopped, and the sandbox lives on.
+    """Limits of one trial; beyond them it is stopped, and the sandbox lives on.
 
     Memory counts for each process of a trial, disk for all of its files together. The wall clock
     is twice the processor time by default: a trial that runs out of the first long before the
@@ -83,7 +76,7 @@ class UnitTests:
 
 @dataclass(frozen=True, slots=True)
 class CommandJob:
-    """A command, the files in the folder that it starts in, and what it reads."""
+    """A command, the files in its working folder, and its standard input."""
 
     command: tuple[str, ...]
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -143,11 +136,11 @@ class Sandbox(Protocol):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What verdicts depend on beside the program, the tests and the limits."""
+        """The facts that verdicts depend on beside the program, the tests and the limits."""
         ...
 
     def check(self, tests: UnitTests, limits: Limits, hash_seed: int = 0) -> ProgramVerdict:
-        """Run unit tests; nothing that the program does can make a failed test pass."""
+        """Run unit tests; no program can make a failed test pass."""
         ...
 
     def run_program(

@@ -1,4 +1,4 @@
-"""How a zygote is started, and the source that is sent into it."""
+"""Describe how to start a zygote, and collect the source that is sent into it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _BOX = Path(__file__).resolve().with_name("box")
 
 @dataclass(frozen=True)
 class ZygoteRecipe:
-    """The command that starts a zygote, what it sees, and its settings."""
+    """The command that starts a zygote, its environment and its settings."""
 
     command: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class ZygoteRecipe:
     is_remote: bool = False  # only bytes reach it, and no open files
 
     def first_frame(self) -> dict[str, Any]:
-        """Return what the interpreter reads first: its program."""
+        """Return the first frame for the interpreter: its program."""
         modules = (*_MODULES, "client", "front") if self.is_remote else _MODULES
         return {"sources": sources(modules), "settings": dict(self.settings)}
 

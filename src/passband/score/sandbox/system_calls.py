@@ -1,27 +1,15 @@
-"""The filter of system calls around a program: Linux on x86-64, elsewhere nothing.
+"""Filter the system calls of a program: Linux on x86-64, elsewhere nothing.
 
-Programs may do what programs do: start processes and threads, open sockets, send signals. There is
-nobody to reach. Refused is what would look past a namespace or make a new one, what few programs
-need and the kernel has often got wrong, and what outlives a trial, such as keys.
+Programs may start processes and threads, open sockets and send signals: inside the sandbox there is
+nothing to reach. Refused are calls that look past a namespace or make a new one, calls that few
+programs need and the kernel has often got wrong, and calls whose effect outlives a trial.
 """
 
 from __future__ import annotations
 
-from passband.system.processes.bpf import (
-    ALLOW,
-    ANY_BIT,
-    NO_SUCH_CALL,
-    REFUSE,
-    RETURN,
-    answers,
-    first_steps,
-    is_supported,
-    jump,
-    step,
-    unless,
-)
+from passband.system.processes import bpf
 
-__all__ = ["is_supported", "program"]
+__all__ = ["program"]
 
 _REFUSED = (
     101, 310, 311, 312, 424, 434, 438, 440, 448,  # other processes: ptrace, process_vm_*, pidfd_*
@@ -40,14 +28,14 @@ _NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000
 
 
 def program(shares_ipc: bool = False) -> bytes:
-    """Return the filter; nothing where there is none for this architecture.
+    """Return the filter; empty where this architecture has none.
 
     shares_ipc: trials share a namespace of System V objects, which would outlive them.
     """
-    if not is_supported():
+    if not bpf.is_supported():
         return b""
     refused = (*_REFUSED, *_IPC) if shares_ipc else _REFUSED
-    steps = [*first_steps(), *answers(refused, REFUSE)]
-    steps += answers([_CLONE3], NO_SUCH_CALL)  # its arguments cannot be seen; clone's can
-    steps += unless(_CLONE, 0, jump(ANY_BIT, _NAMESPACES, 0, 1))
-    return b"".join([*steps, step(RETURN, ALLOW)])
+    steps = [*bpf.first_steps(), *bpf.answers(refused, bpf.REFUSE)]
+    steps += bpf.answers([_CLONE3], bpf.NO_SUCH_CALL)  # its arguments cannot be seen; clone's can
+    steps += bpf.unless(_CLONE, 0, bpf.jump(bpf.ANY_BIT, _NAMESPACES, 0, 1))
+    return b"".join([*steps, bpf.step(bpf.RETURN, bpf.ALLOW)])

@@ -1,4 +1,4 @@
-"""Reports of zygotes become verdicts and ended programs, or the reason to try again."""
+"""Turn reports of zygotes into verdicts and ended programs, or into a reason to try again."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def verdict(report: dict[str, Any], limits: Limits) -> ProgramVerdict:
 
 
 def _refuse(message: dict[str, Any]) -> None:
-    """Raise for a message that says why there is no verdict."""
+    """Raise for a message without a verdict."""
     if "sandbox" in message:
         raise NoVerdict(message["sandbox"])
     if "invalid" in message:
@@ -83,7 +83,7 @@ def finished(report: dict[str, Any], limits: Limits) -> ProgramExit:
 
 
 def _messages(report: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what was written after the sign that the trial was confined."""
+    """Return the messages after the sign that the trial was confined."""
     if "failure" in report:
         raise NoVerdict(report["failure"])
     messages = report["messages"]

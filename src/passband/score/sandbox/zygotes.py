@@ -1,7 +1,4 @@
-"""A sandbox made of zygotes: what all backends share.
-
-What to do about a sandbox that does not start, by what it wrote.
-"""
+"""A sandbox made of zygotes: the part that all backends share."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ _ADVICE = (
 
 
 def advice(message: str) -> str:
-    """Return the message of a sandbox with what to do about it, where that is known.
+    """Return the message of a sandbox that does not start, with a remedy where one is known.
 
     >>> advice("bwrap: Unknown option --disable-userns")
     'bwrap: Unknown option --disable-userns; bubblewrap 0.8 or newer is needed'
@@ -85,7 +82,7 @@ class Zygotes:
         return self._identity
 
     def facts(self) -> dict[str, Any]:
-        """Return what a zygote says of itself; starts one if there is none."""
+        """Return the facts that a zygote reports; start one if there is none."""
         try:
             return self.pool.facts()
         except ZygoteGone as gone:
@@ -123,18 +120,18 @@ class Zygotes:
         hash_seed: int,
         read: Callable[[dict[str, Any], Limits], Result],
     ) -> Result:
-        alone, reason, given = False, "", limits
+        alone, reason, relaxed = False, "", limits
         for _ in range(ATTEMPTS):
             try:
-                asked = {**job, "kind": kind, "limits": asdict(given)}
-                result = read(self.pool.ask(asked, hash_seed, alone), given)
+                request = {**job, "kind": kind, "limits": asdict(relaxed)}
+                result = read(self.pool.ask(request, hash_seed, alone), relaxed)
                 return (
                     replace(result, seconds=min(result.seconds, limits.wall)) if alone else result
                 )
             except Starved as starved:
                 # Alone, and with time enough for the limit on processor time to decide.
                 alone, reason = True, f"the machine is too busy: {starved}"
-                given = replace(given, wall=_PATIENCE * given.wall)
+                relaxed = replace(relaxed, wall=_PATIENCE * relaxed.wall)
             except (NoVerdict, ZygoteGone) as failure:
                 reason = str(failure)
         raise SandboxFailed(

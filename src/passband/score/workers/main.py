@@ -1,4 +1,4 @@
-"""The worker process: reads calls from standard input, writes results to standard output.
+"""Serve calls in a worker process: read them from standard input, write results to standard output.
 
 It serves the functions of one module, which it imports before it gives up everything else
 (`passband.system.processes.guard`). It ends when standard input is closed, that is when the process

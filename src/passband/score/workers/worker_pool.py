@@ -1,4 +1,4 @@
-"""Functions that may hang, run in processes that can be killed.
+"""Call functions that may hang, in processes that can be killed.
 
 Neither a regular expression nor a computer algebra system can be stopped inside its own process:
 both spend minutes within one call. A pool keeps a few worker processes, hands each one call at a

@@ -1,4 +1,4 @@
-"""Steps of a filter of system calls, for the kernel's BPF machine: Linux on x86-64.
+"""Assemble filters of system calls for the kernel's BPF machine: Linux on x86-64.
 
 A step has eight bytes. See `seccomp(2)`; numbers of system calls are those of `asm/unistd_64.h`.
 """
@@ -31,14 +31,14 @@ def is_supported() -> bool:
 
 def first_steps() -> list[bytes]:
     """Return steps that end a program of another architecture, and load the system call."""
-    own = [load(4), jump(EQUAL, _AUDIT_ARCH_X86_64, 1, 0), step(RETURN, _KILL), load(0)]
-    return [*own, jump(_AT_LEAST, _X32, 0, 1), step(RETURN, REFUSE)]
+    steps = [load(4), jump(EQUAL, _AUDIT_ARCH_X86_64, 1, 0), step(RETURN, _KILL), load(0)]
+    return [*steps, jump(_AT_LEAST, _X32, 0, 1), step(RETURN, REFUSE)]
 
 
 def answers(numbers: Iterable[int], answer: int) -> list[bytes]:
     """Return steps that answer some system calls."""
     return [
-        each for number in numbers for each in (jump(EQUAL, number, 0, 1), step(RETURN, answer))
+        code for number in numbers for code in (jump(EQUAL, number, 0, 1), step(RETURN, answer))
     ]
 
 

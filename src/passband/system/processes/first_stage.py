@@ -1,4 +1,4 @@
-"""The first of a worker's two interpreters: it limits itself for good, and starts the second.
+"""The first of a worker's two interpreters: limit this process for good, and start the second.
 
 Limits and the filter of system calls outlast the start of another program in the same process. A
 filter is installed through ctypes, with which a process can read and write all of its own memory,
@@ -26,20 +26,22 @@ if TYPE_CHECKING:
     import ctypes
 
 
-def main(program: str, place: str, limits: str, command: list[str]) -> None:
+def main(program: str, address: str, limits: str, command: list[str]) -> None:
     """Limit this process, install a filter, and go on as another program.
 
     Takes the filter in hexadecimal digits, the address that it lets a program be started from,
     and limits such as "CORE=0 NOFILE=64". Where there is no ctypes, or the kernel takes no filter,
     the program starts without one.
     """
-    set_limits({name: int(most) for name, most in (one.split("=") for one in limits.split())})
+    set_limits({name: int(most) for name, most in (limit.split("=") for limit in limits.split())})
     try:
         import ctypes  # noqa: F401 - the only thing that may be missing
     except ImportError:
         pass
     else:
-        _start_filtered(bytes.fromhex(program), int(place), [os.fsencode(word) for word in command])
+        _start_filtered(
+            bytes.fromhex(program), int(address), [os.fsencode(word) for word in command]
+        )
     os.execv(command[0], command)
 
 
@@ -56,23 +58,23 @@ def set_limits(limits: dict[str, int]) -> None:
             continue
 
 
-def _start_filtered(program: bytes, place: int, command: list[bytes]) -> None:
+def _start_filtered(program: bytes, address: int, command: list[bytes]) -> None:
     """Start a program under a filter; return only if the kernel takes no filter."""
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)
-    _store(libc, command[0] + b"\0", place)
+    _store(libc, command[0] + b"\0", address)
     settings = [name + b"=" + value for name, value in os.environb.items()]
     words, variables = (
         (ctypes.c_char_p * (len(texts) + 1))(*texts)  # the last one is a null pointer
         for texts in (command, settings)
     )
     if _takes_filter(libc, program):
-        libc.execve(ctypes.c_void_p(place), words, variables)
+        libc.execve(ctypes.c_void_p(address), words, variables)
         raise SystemExit(f"{os.fsdecode(command[0])}: {os.strerror(ctypes.get_errno())}")
 
 
-def _store(libc: ctypes.CDLL, name: bytes, place: int) -> None:
+def _store(libc: ctypes.CDLL, name: bytes, address: int) -> None:
     """Store the name of a program in a page of its own, at an address where nothing is yet."""
     import ctypes
 
@@ -80,9 +82,10 @@ def _store(libc: ctypes.CDLL, name: bytes, place: int) -> None:
         raise SystemExit("the path of the interpreter is too long")
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-    if libc.mmap(place, _PAGE, _READABLE | _WRITABLE, _PRIVATE | _EMPTY | _HERE, -1, 0) != place:
+    access, kind = _READABLE | _WRITABLE, _PRIVATE | _EMPTY | _HERE
+    if libc.mmap(address, _PAGE, access, kind, -1, 0) != address:
         raise SystemExit("the address is taken")
-    ctypes.memmove(place, name, len(name))
+    ctypes.memmove(address, name, len(name))
 
 
 def _takes_filter(libc: ctypes.CDLL, program: bytes) -> bool:

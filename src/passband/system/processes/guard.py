@@ -1,4 +1,4 @@
-"""What a worker process may no longer do once it takes up work.
+"""Take away the permissions of a worker process before it takes up work.
 
 Workers parse untrusted text and never evaluate it as Python. Code that a flaw of a parser lets
 through meets, in this order:
@@ -103,7 +103,7 @@ def go_without_ctypes() -> None:
 
 
 def lock() -> None:
-    """Give up everything that no call of a worker needs; there is no way back."""
+    """Give up everything that no call of a worker needs, for good."""
     if sys.modules.get("_ctypes") is not None:
         raise RuntimeError("ctypes is loaded, and with it the guard could be switched off")
     _import_built_in_modules()
@@ -116,7 +116,7 @@ def lock() -> None:
 
 
 def _import_built_in_modules() -> None:
-    """Import what is compiled into the interpreter; later this is no longer possible."""
+    """Import the modules of the interpreter itself; later this is no longer possible."""
     for name in sys.builtin_module_names:
         if name not in _MODULES and not name.startswith("_xx"):
             with contextlib.suppress(ImportError):

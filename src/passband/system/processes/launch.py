@@ -1,4 +1,4 @@
-"""The only place that starts a process: a worker of passband's own, or a sandbox.
+"""Start processes, here and nowhere else: a worker of passband's own, or a sandbox.
 
 A worker is an isolated interpreter that runs a module of passband. It
 
@@ -12,7 +12,7 @@ A worker is an isolated interpreter that runs a module of passband. It
 
 What it may do beyond that is for its module to limit; see `passband.system.processes.guard`.
 
-A sandbox is started by the absolute path of its program; see `passband.score.sandbox`.
+A sandbox is started by the absolute path of its program, and limits itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from passband.system.processes import system_calls
+from passband.system.processes import bpf, system_calls
 from passband.system.processes.guard import LIMITS
 
 __all__ = ["confined", "end", "environment", "find_program", "import_path", "launch", "start"]
@@ -70,11 +70,11 @@ def launch(module: str, arguments: Sequence[str] = ()) -> subprocess.Popen[bytes
 
 def confined(command: Sequence[str]) -> list[str]:
     """Return a command that runs another one with limits and a filter, where there are filters."""
-    if not system_calls.is_supported():
+    if not bpf.is_supported():
         return list(command)
-    place = system_calls.random_place()
+    address = system_calls.random_address()
     limits = " ".join(f"{name}={most}" for name, most in LIMITS.items())
-    arguments = [system_calls.program(place).hex(), str(place), limits]
+    arguments = [system_calls.program(address).hex(), str(address), limits]
     return [sys.executable, *_OPTIONS, str(_FIRST_STAGE), *arguments, *command]
 
 
@@ -133,7 +133,7 @@ def start(
     user: int | None = None,
     answers: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """Start a sandbox, whose standard input is a socket, with nothing but the given variables.
+    """Start a sandbox on a socket as standard input, with the given variables only.
 
     It runs as the given user and without groups, if one is given. If it answers on standard
     output, that is the same socket.

@@ -1,4 +1,4 @@
-"""A filter of system calls for worker processes: Linux on x86-64, elsewhere nothing.
+"""Filter the system calls of worker processes: Linux on x86-64, elsewhere nothing.
 
 The kernel applies it, for good, to whatever the process runs: Python, an extension module, or
 machine code. `passband.system.processes.first_stage` installs it, and
@@ -9,23 +9,9 @@ from __future__ import annotations
 
 import os
 
-from passband.system.processes.bpf import (
-    ALLOW,
-    ANY_BIT,
-    EQUAL,
-    NO_SUCH_CALL,
-    REFUSE,
-    RETURN,
-    answers,
-    first_steps,
-    is_supported,
-    jump,
-    load,
-    step,
-    unless,
-)
+from passband.system.processes import bpf
 
-__all__ = ["is_supported", "program", "random_place"]
+__all__ = ["program", "random_address"]
 
 _OPEN, _OPENAT, _CLONE, _EXECVE, _PRLIMIT = 2, 257, 56, 59, 302
 _CLONE_THREAD = 0x10000
@@ -46,45 +32,49 @@ _FORBIDDEN = (
 )  # fmt: skip
 _UNKNOWN = (435,)  # clone3, whose arguments cannot be seen; libraries then use clone
 
-_PAGE, _FIRST_PLACE, _PLACES = 1 << 12, 1 << 44, 1 << 34  # up to 5 << 44, of 8 << 44
+_PAGE, _FIRST_ADDRESS, _PAGES = 1 << 12, 1 << 44, 1 << 34  # up to 5 << 44, of 8 << 44
 
 
-def random_place() -> int:
+def random_address() -> int:
     """Return the address of a page that no program uses by itself.
 
     An executable, its heap, libraries and stacks lie below the first of these pages or above the
     last, each with terabytes in between.
     """
-    return _FIRST_PLACE + _PAGE * (int.from_bytes(os.urandom(8), "little") % _PLACES)
+    return _FIRST_ADDRESS + _PAGE * (int.from_bytes(os.urandom(8), "little") % _PAGES)
 
 
-def program(place: int) -> bytes:
+def program(address: int) -> bytes:
     """Return the filter as instructions of the kernel's BPF machine, eight bytes each.
 
     It lets one program be started, by a name that is stored at the given address. The program that
     is started has no way to store a name there: the address is random, Python chooses none itself,
     and with the limit on memory nothing that it allocates reaches that far.
     """
-    steps = [*first_steps(), *answers(_FORBIDDEN, REFUSE), *answers(_UNKNOWN, NO_SUCH_CALL)]
-    steps += unless(_OPEN, 1, jump(ANY_BIT, _WRITING, 0, 1))
-    steps += unless(_OPENAT, 2, jump(ANY_BIT, _WRITING, 0, 1))
-    steps += unless(_CLONE, 0, jump(ANY_BIT, _CLONE_THREAD, 1, 0))
+    steps = [
+        *bpf.first_steps(),
+        *bpf.answers(_FORBIDDEN, bpf.REFUSE),
+        *bpf.answers(_UNKNOWN, bpf.NO_SUCH_CALL),
+    ]
+    steps += bpf.unless(_OPEN, 1, bpf.jump(bpf.ANY_BIT, _WRITING, 0, 1))
+    steps += bpf.unless(_OPENAT, 2, bpf.jump(bpf.ANY_BIT, _WRITING, 0, 1))
+    steps += bpf.unless(_CLONE, 0, bpf.jump(bpf.ANY_BIT, _CLONE_THREAD, 1, 0))
     steps += _unless_it_reads_own_limits()
-    steps += _unless_the_name_is_at(place)
-    return b"".join([*steps, step(RETURN, ALLOW)])
+    steps += _unless_the_name_is_at(address)
+    return b"".join([*steps, bpf.step(bpf.RETURN, bpf.ALLOW)])
 
 
 def _unless_it_reads_own_limits() -> list[bytes]:
     """Return steps that refuse prlimit64 for another process, and with new limits."""
-    process = [load(16), jump(EQUAL, 0, 0, 2)]
-    limits = [load(16 + 8 * 2), jump(EQUAL, 0, 1, 0)]
-    inner = [*process, *limits, step(RETURN, REFUSE), step(RETURN, ALLOW)]
-    return [jump(EQUAL, _PRLIMIT, 0, len(inner)), *inner]
+    process = [bpf.load(16), bpf.jump(bpf.EQUAL, 0, 0, 2)]
+    limits = [bpf.load(16 + 8 * 2), bpf.jump(bpf.EQUAL, 0, 1, 0)]
+    inner = [*process, *limits, bpf.step(bpf.RETURN, bpf.REFUSE), bpf.step(bpf.RETURN, bpf.ALLOW)]
+    return [bpf.jump(bpf.EQUAL, _PRLIMIT, 0, len(inner)), *inner]
 
 
-def _unless_the_name_is_at(place: int) -> list[bytes]:
+def _unless_the_name_is_at(address: int) -> list[bytes]:
     """Return steps that refuse execve, except with one pointer as the name of the program."""
-    low = [load(16), jump(EQUAL, place & 0xFFFFFFFF, 0, 2)]
-    high = [load(16 + 4), jump(EQUAL, place >> 32, 1, 0)]
-    inner = [*low, *high, step(RETURN, REFUSE), step(RETURN, ALLOW)]
-    return [jump(EQUAL, _EXECVE, 0, len(inner)), *inner]
+    low = [bpf.load(16), bpf.jump(bpf.EQUAL, address & 0xFFFFFFFF, 0, 2)]
+    high = [bpf.load(16 + 4), bpf.jump(bpf.EQUAL, address >> 32, 1, 0)]
+    inner = [*low, *high, bpf.step(bpf.RETURN, bpf.REFUSE), bpf.step(bpf.RETURN, bpf.ALLOW)]
+    return [bpf.jump(bpf.EQUAL, _EXECVE, 0, len(inner)), *inner]

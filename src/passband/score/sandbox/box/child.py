@@ -45,11 +45,11 @@ def start(namespaces: bool, steps: list[Any], main: Callable[[], int], files: li
             _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
             os.setsid()  # or kill(0) would reach the zygote, even from another namespace
-            place = 0
+            target = 0
             for number in files:
-                os.dup2(number, place)
-                place += 1
-            os.closerange(place, _MOST_FILES)
+                os.dup2(number, target)
+                target += 1
+            os.closerange(target, _MOST_FILES)
             confine.carry_out(steps)
             status = main()
         finally:
@@ -107,7 +107,7 @@ def _status(status: int) -> int:
 
 
 class Confinement:
-    """What a sandbox does to the processes of its trials.
+    """The restrictions of a sandbox on the processes of its trials.
 
     namespaces: each process gets namespaces and folders of its own.
     filter: a filter of system calls in hexadecimal digits, perhaps none.
@@ -168,7 +168,7 @@ class Confinement:
 
 
 def _swept(user: int) -> int:
-    """As the user of programs, kill everything that user runs and remove what it made."""
+    """As the user of programs, kill the processes of that user and remove its files."""
     if os.getuid() != user or os.geteuid() != user:
         return 1  # as anyone else the signal would reach what is not a program's
     with contextlib.suppress(ProcessLookupError):

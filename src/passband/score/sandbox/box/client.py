@@ -1,4 +1,4 @@
-"""A trial as seen from outside of its zygote: hand it over, read its results, drain its output."""
+"""Run a trial from outside of its zygote: hand it over, read its results, drain its output."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _give(outer: socket.socket, body: Any) -> None:
 
 
 def _messages(outer: socket.socket) -> list[Any]:
-    """Return what a child has written before it ended."""
+    """Return the messages that a child wrote before it ended."""
     messages: list[Any] = []
     try:
         while True:

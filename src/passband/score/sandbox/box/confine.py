@@ -1,4 +1,4 @@
-"""What a child gives up before it takes a program: everything but its own few files.
+"""Confine a child before it takes a program: it gives up everything but its own few files.
 
 The order matters. Mounts need a capability, which goes next; limits are set after the namespaces,
 so that making them does not count; the filter of system calls comes last.
@@ -65,12 +65,12 @@ def folder_steps(disk: int) -> list[Any]:
     ]
 
 
-def _mount(source: str, place: str, kind: Any, flags: int, options: Any) -> Any:
+def _mount(source: str, folder: str, kind: Any, flags: int, options: Any) -> Any:
     first, second, third, last = (
-        None if text is None else text.encode() for text in (source, place, kind, options)
+        None if text is None else text.encode() for text in (source, folder, kind, options)
     )
     arguments = (first, second, third, ctypes.c_ulong(flags), last)
-    return f"mount {place}", libc.mount, arguments
+    return f"mount {folder}", libc.mount, arguments
 
 
 def capability_steps() -> list[Any]:
@@ -106,7 +106,7 @@ def limit_steps(limits: dict[str, Any], others: int) -> list[Any]:
 
 
 def _limit(name: str, most: int) -> Any:
-    """Return the step of one limit, which stays at what is already less."""
+    """Return the step of one limit; it never raises a lower hard limit."""
     number = getattr(resource, f"RLIMIT_{name}")
     _, hard = resource.getrlimit(number)
     most = most if hard == resource.RLIM_INFINITY else min(most, hard)

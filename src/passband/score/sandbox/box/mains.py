@@ -1,4 +1,4 @@
-"""What the children of a zygote do once they are confined; each returns its exit status.
+"""Main functions of the confined children of a zygote; each returns an exit status.
 
 Forking the process that runs tests for every trial would double the cost of a trial. Tests are the
 benchmark's own code and see no memory of a program, but one of them may leave something behind: a
@@ -88,7 +88,7 @@ def _forget_trial() -> None:
 
 
 class InterpreterState:
-    """What the tests of one trial could change for those of the next."""
+    """The state of an interpreter that the tests of one trial could change for the next."""
 
     def __init__(self) -> None:
         self._modules = {name: dict(_names(module)) for name, module in sys.modules.items()}
@@ -106,7 +106,7 @@ def _names(module: Any) -> dict[str, Any]:
 
 
 def _rest() -> list[Any]:
-    """Return what is not in the names of modules."""
+    """Return the state that is not in the names of modules."""
     return [
         dict(os.environ),
         os.getcwd(),

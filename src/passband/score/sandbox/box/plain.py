@@ -1,4 +1,4 @@
-"""Plain values as JSON: what crosses between a program and its tests.
+"""Encode plain values as JSON, to cross between a program and its tests.
 
 Numbers, texts and lists are themselves; every other kind is an object with one tag. A value of a
 subclass becomes one of the plain class, so that no method of a program's own comes along. What is
@@ -106,7 +106,7 @@ def _pairs(value: Any, strict: bool) -> Any:
 
 
 def _date(value: Any, strict: bool) -> Any:
-    """Write a date or a time; one with a time zone of whatever class is not plain."""
+    """Write a date or a time; one with a time zone is not plain."""
     if getattr(value, "tzinfo", None) is not None:
         return _other(value, strict)
     return {type(value).__name__: value.isoformat()}
@@ -137,7 +137,7 @@ _EXACT: dict[type, Callable[[Any, bool], Any]] = {
 
 
 def _other(value: Any, strict: bool) -> Any:
-    """Write numpy's values and iterators; anything else is opaque."""
+    """Write numpy's values and iterators; other values are opaque."""
     kind = type(value)
     if isinstance(value, Opaque):
         return {"opaque": [value.kind, value.truth]}

@@ -1,4 +1,4 @@
-"""The processes of one trial, from their start to their end, and the one that runs tests."""
+"""Watch the processes of one trial to their end, and keep the process that runs tests."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def new_folder() -> str:
 
 
 def remove_folder(folder: str) -> None:
-    """Remove a folder and what is in it."""
+    """Remove a folder with its content."""
     shutil.rmtree(folder, ignore_errors=True)
 
 

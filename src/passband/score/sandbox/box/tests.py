@@ -1,7 +1,6 @@
-"""The side of a trial that runs the tests and writes the verdict.
+"""Run the tests of a trial and write the verdict; nothing of the program is in this process.
 
-The function under test is a stand-in that sends its arguments to the program and waits for the
-answer. Nothing of the program is in this process.
+The function under test is a proxy that sends its arguments to the program and waits for the answer.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class ProgramError(Exception):
 
 
 class Invalid(Exception):
-    """The prompt or the test is not one; the message says what is wrong."""
+    """The prompt or the test is invalid; the message says why."""
 
 
 class Remote:
@@ -51,13 +50,13 @@ class Remote:
         self._last = (args, "did not return", "")
         with self._lock:
             answer = self._asked({"args": args, "kwargs": kwargs})
-        given = [*arguments, *keywords.values()]
-        for place, changed in answer.get("changed", ()):
-            _change(given[place], plain.decode(changed))
+        values = [*arguments, *keywords.values()]
+        for position, changed in answer.get("changed", ()):
+            _change(values[position], plain.decode(changed))
         if "raised" in answer:
             self._last = (args, "raised", str(answer["detail"])[:_SHOWN])
             raise _error(answer)
-        result = given[answer["same"]] if "same" in answer else plain.decode(answer["result"])
+        result = values[answer["same"]] if "same" in answer else plain.decode(answer["result"])
         self._last = (args, "returned", result)
         return result
 

@@ -1,4 +1,4 @@
-"""Frames on a socket: four bytes of length, then JSON; files may travel with a frame."""
+"""Send and receive frames: four bytes of length, then JSON; files may travel with a frame."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_FILES = 8
 
 
 class Channel(Protocol):
-    """What frames are sent over: a socket, or something with two of its methods."""
+    """A socket, or an object with the two methods that frames need."""
 
     def recv(self, length: int, /) -> bytes:
         """Return some bytes, at most that many; none at the end."""
@@ -28,7 +28,7 @@ class Channel(Protocol):
 
 
 class BadFrame(Exception):
-    """What came over the socket is no frame."""
+    """The bytes on the socket are no frame."""
 
 
 def send(channel: Any, message: Any, files: Iterable[int] = ()) -> None:

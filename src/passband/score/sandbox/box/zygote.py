@@ -1,4 +1,4 @@
-"""The process that every trial is a copy of.
+"""Serve trials: each is a copy of this process.
 
 It imports what programs usually import, and then starts a child for each trial. It never sees a
 program or a test: the child reads them from a socket that the zygote only hands on, so that the
@@ -64,7 +64,7 @@ def _facts() -> dict[str, Any]:
 
 
 def _version(package: str) -> str | None:
-    """Return the version of an installed package, without what importlib.metadata imports."""
+    """Return the version of an installed package, without importing importlib.metadata."""
     for folder in filter(os.path.isdir, sys.path):
         for name in os.listdir(folder):
             if name.startswith(f"{package}-") and name.endswith((".dist-info", ".egg-info")):
@@ -165,7 +165,7 @@ _VALUES = [1, 2.5, "text", None, True, [1, [2]], (1, 2), {"a": 1}, {1, 2}, 1 << 
 
 
 def warm_up() -> None:
-    """Call what children call, until it changes no more."""
+    """Call the functions that children call, until their byte code no longer changes."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         for _ in range(_CALLS):

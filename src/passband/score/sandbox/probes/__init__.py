@@ -1,1 +1,1 @@
-"""Programs that try to get out of a sandbox, or to forge a verdict: all of them must fail."""
+"""Probes of a sandbox: programs that try to escape or to forge a verdict, and must fail."""

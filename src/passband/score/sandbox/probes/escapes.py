@@ -1,4 +1,4 @@
-"""Programs that try to reach something outside of their sandbox, or more than their limits.
+"""Probe a sandbox for escapes: reaching something outside, or more than the limits.
 
 Each prints what it reached, a line each; one that prints nothing but "held" was stopped. None of
 them does harm where it is not stopped, as far as that can be: files that they make are empty or in
@@ -208,7 +208,7 @@ os.kill(os.getppid(), signal.SIGKILL)
 
 
 def _printed(source: str, sandbox: Zygotes, limits: Limits = _LIMITS) -> str | None:
-    """Run a program that prints what it reached."""
+    """Run a program that prints everything it reached."""
     return _reached(sandbox.run_program(source, "", limits))
 
 

@@ -1,4 +1,4 @@
-"""Programs that try to pass a test without being right."""
+"""Probe a sandbox for forgeries: wrong programs that try to pass a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that leave something behind for the next trial of the same zygote to find."""
+"""Probe a sandbox for leaks: things that the next trial of the same zygote finds."""
 
 from __future__ import annotations
 

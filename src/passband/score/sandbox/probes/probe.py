@@ -27,7 +27,7 @@ class Probe:
     is_quick: bool = False  # milliseconds, and tried before every run
 
     def got_through(self, sandbox: Zygotes) -> str | None:
-        """Return what got through, or None if the sandbox held.
+        """Return the breach, or None if the sandbox held.
 
         Refuses to try without a sandbox: an attempt that nothing stops may do harm.
         """
