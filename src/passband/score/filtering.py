@@ -31,7 +31,7 @@ from passband.score.extract.answer import (
 from passband.score.extract.code_block import Which, check_block, find_code_block
 from passband.score.patterns import compile_pattern
 from passband.score.registry import check_options, source_of
-from passband.score.scorer import Reference
+from passband.score.scorer import Options, Reference
 
 __all__ = [
     "CROSS_TRIAL_FILTERS",
@@ -66,8 +66,8 @@ class FilterStep:
 
     run: Apply
     slow: bool
-    identity: Mapping[str, Any]  # function, options and, for a user's filter, its source
-    spec: Mapping[str, Any] | None = None  # what `make_step` makes it of; None: a task's own code
+    identity: Options  # function, options and, for a user's filter, its source
+    spec: Options | None = None  # what `make_step` makes it of; None: a task's own code
 
     def apply(self, text: str, reference: Reference) -> Extracted:
         """Return the answer in a text, and the rule that found it."""
@@ -92,7 +92,7 @@ def apply_steps(steps: Sequence[FilterStep], text: str | None, reference: Refere
     return Extracted(text, rule)
 
 
-def make_step(spec: Mapping[str, Any] | str) -> FilterStep:
+def make_step(spec: Options | str) -> FilterStep:
     """Return the step for an entry of a filter list: a name, or a mapping with `function`."""
     options = {"function": spec} if isinstance(spec, str) else dict(spec)
     name = options.pop("function", None)
@@ -109,7 +109,7 @@ def make_step(spec: Mapping[str, Any] | str) -> FilterStep:
     return FilterStep(build(**options), _is_slow(options), identity, entry)
 
 
-def _is_slow(options: Mapping[str, Any]) -> bool:
+def _is_slow(options: Options) -> bool:
     sources = list(options.get("regexes_to_ignore") or ())
     if "regex_pattern" in options:
         sources.append(options["regex_pattern"])
@@ -200,7 +200,7 @@ def _regex(regex_pattern: str = _GSM8K, group_select: int = 0, fallback: str = I
     return step
 
 
-def _index(group_select: Any) -> int:
+def _index(group_select: object) -> int:
     if not isinstance(group_select, int):
         raise InvalidInput(f"group_select must be a whole number; got {group_select!r}.")
     return group_select
@@ -274,7 +274,7 @@ def _uppercase() -> Apply:
 
 
 @register_filter("map")
-def _map(mapping_dict: Mapping[str, Any] | None = None, default_value: Any = None) -> Apply:
+def _map(mapping_dict: Options | None = None, default_value: object = None) -> Apply:
     """The value of a text in a mapping, or the default."""
     if not isinstance(mapping_dict or {}, Mapping):
         raise InvalidInput(f"mapping_dict must be a mapping; got {mapping_dict!r}.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from passband.score.scorer import Score
 
@@ -17,7 +16,7 @@ _DETAIL = 500  # characters of an explanation that are kept
 
 def inspect_scores(
     name: str,
-    value: Any,
+    value: object,
     *,
     answer: str | None = None,
     explanation: str | None = None,
@@ -42,7 +41,7 @@ def inspect_scores(
     return {key: _score(part, answer, explanation, reason) for key, part in values.items()}
 
 
-def inspect_number(value: Any) -> float | None:
+def inspect_number(value: object) -> float | None:
     """Return a single value as a number; None if it is not one.
 
     >>> [inspect_number(value) for value in ("C", "P", "N", True, "yes", "0.25", "B", float("nan"))]
@@ -64,7 +63,7 @@ def inspect_number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _score(value: Any, answer: Any, explanation: str | None, reason: str | None) -> Score:
+def _score(value: object, answer: object, explanation: str | None, reason: str | None) -> Score:
     number = inspect_number(value)
     kept = answer if answer is None or isinstance(answer, str) else str(answer)
     detail = None if explanation is None else str(explanation)[:_DETAIL]
@@ -74,7 +73,7 @@ def _score(value: Any, answer: Any, explanation: str | None, reason: str | None)
     return Score(None, "error", kept, None, f"{why}: {detail}"[:_DETAIL] if detail else why)
 
 
-def _why(value: Any) -> str:
+def _why(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "the scorer gave no value"
     return f"the scorer gave {str(value)[:80]!r}, which is no number"

@@ -61,7 +61,7 @@ class _Turn(threading.local):
 _turn = _Turn()
 
 
-def quickly(function: Callable[..., Result], *arguments: Any) -> Result:
+def quickly(function: Callable[..., Result], *arguments: object) -> Result:
     """Call a function; raise `NeedsWorker` if its patterns might take more than a moment.
 
     The engine holds the interpreter while it works, so that a thread would be of no help; the call
@@ -142,11 +142,11 @@ class Pattern:
             return self._compiled.sub(replacement, text, count=count)
         return str(self._elsewhere("sub", text, replacement, count))
 
-    def _elsewhere(self, function: str, text: str, *arguments: Any) -> Any:
+    def _elsewhere(self, function: str, text: str, *arguments: object) -> Any:
         return pool.call(function, [self.source, text, *arguments], seconds=REGEX_SECONDS)
 
 
-def compile_pattern(source: Any) -> Pattern:
+def compile_pattern(source: object) -> Pattern:
     """Return a pattern; raise `InvalidInput` if the source is not a regular expression."""
     if not isinstance(source, str):
         raise InvalidInput(f"a regular expression must be a text; got {source!r}.")

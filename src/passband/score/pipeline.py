@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from passband.errors import InvalidInput, describe
 from passband.score.extract.answer import Extracted
 from passband.score.filtering import INVALID, FilterStep, apply_steps, make_step
 from passband.score.registry import ScorerFunction, scorers, source_of
-from passband.score.scorer import Reference, Score, ScoredTrial, Scorer
+from passband.score.scorer import Options, Reference, Score, ScoredTrial, Scorer
 from passband.score.workers.worker_pool import WorkerTimeout, pool
 
 __all__ = ["VERSION", "Pipeline", "assemble", "filters_in", "make_scorer"]
@@ -30,8 +30,8 @@ ASYNC_SECONDS = 600.0  # for one score of an async function
 def make_scorer(
     name: str,
     function: str | None = None,
-    options: Mapping[str, Any] | None = None,
-    steps: Sequence[Mapping[str, Any] | str] = (),
+    options: Options | None = None,
+    steps: Sequence[Options | str] = (),
     bounds: Sequence[float | None] | None = None,
     lower_is_better: bool = False,
 ) -> Scorer:
@@ -46,7 +46,7 @@ def make_scorer(
 
 
 def assemble(
-    name: str, function: ScorerFunction, options: Mapping[str, Any], steps: Sequence[FilterStep]
+    name: str, function: ScorerFunction, options: Options, steps: Sequence[FilterStep]
 ) -> Scorer:
     """Return a scorer of a function and steps; a function that is more than one makes its own."""
     if function.make is None:
@@ -75,7 +75,7 @@ class Pipeline(Scorer):
         self,
         name: str,
         function: ScorerFunction,
-        options: Mapping[str, Any],
+        options: Options,
         steps: Sequence[FilterStep],
     ) -> None:
         self.name = name
@@ -87,7 +87,7 @@ class Pipeline(Scorer):
         self.identity = self._identity()
 
     @property
-    def spec(self) -> Mapping[str, Any] | None:
+    def spec(self) -> Options | None:
         """The arguments of `make_scorer` for this scorer; None if it has a task's own code."""
         steps = [step.spec for step in self._steps]
         if not self._function.is_registered or None in steps:
@@ -248,7 +248,7 @@ class Pipeline(Scorer):
 
     def _identity(self) -> str:
         function = self._function
-        parts: dict[str, Any] = {
+        parts: dict[str, object] = {
             "passband": VERSION,
             "steps": [step.identity for step in self._steps],
             "function": function.name,
@@ -280,7 +280,7 @@ class _BestTarget:
         self.failure: Exception | None = None  # of a target that could not be compared
         self.is_met = False
 
-    def add(self, value: Any) -> None:
+    def add(self, value: object) -> None:
         number = self._function.number(value)
         if self._best is None or self._function.better(number, self._best):
             self._best = number

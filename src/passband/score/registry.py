@@ -21,7 +21,7 @@ from passband.registry import Registry
 
 if TYPE_CHECKING:
     from passband.score.filtering import FilterStep
-    from passband.score.scorer import Scorer
+    from passband.score.scorer import Options, Scorer
 
 __all__ = [
     "Bounds",
@@ -59,7 +59,7 @@ class Extra:
 
 
 Bounds = tuple[float | None, float | None]  # the least and the largest score; None: no bound
-MakeScorer = Callable[[str, Mapping[str, Any], "Sequence[FilterStep]"], "Scorer"]
+MakeScorer = Callable[[str, "Options", "Sequence[FilterStep]"], "Scorer"]
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class ScorerFunction:
         """Return whether no score could be better."""
         return not self.better(self.best, value)
 
-    def prepared(self, options: Mapping[str, Any]) -> bool:
+    def prepared(self, options: Options) -> bool:
         """Check the options once; return whether a score may take milliseconds."""
         skipped = 1 + self.takes_target
         reserved = ("reference", "trial")
@@ -251,7 +251,7 @@ def _is_async(function: Callable[..., Any]) -> bool:
 def check_options(
     what: str,
     function: Callable[..., Any],
-    options: Mapping[str, Any],
+    options: Options,
     *,
     skipped: int = 0,
     reserved: Collection[str] = (),

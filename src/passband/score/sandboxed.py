@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from passband.score.filtering import FilterStep
 from passband.score.sandbox.find import find_sandbox
 from passband.score.sandbox.protocol import Sandbox
-from passband.score.scorer import Scorer
+from passband.score.scorer import Options, Scorer
 
 __all__ = ["SandboxedScorer"]
 
@@ -26,16 +25,14 @@ class SandboxedScorer(Scorer):
     function: str  # that it is registered as
     version = 1  # goes up when an answer may get another score
 
-    def __init__(
-        self, name: str, options: Mapping[str, Any], steps: Sequence[FilterStep] = ()
-    ) -> None:
+    def __init__(self, name: str, options: Options, steps: Sequence[FilterStep] = ()) -> None:
         self.name = name
         self._options, self._steps = dict(options), tuple(steps)
         self._sandbox: Sandbox | None = None
         self.identity = self._identity()
 
     @property
-    def spec(self) -> Mapping[str, Any] | None:
+    def spec(self) -> Options | None:
         """The arguments of `make_scorer` for this scorer; None if it has a task's own code."""
         steps = [step.spec for step in self._steps]
         if None in steps:
@@ -77,5 +74,5 @@ class SandboxedScorer(Scorer):
         }
         return json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
-    def _identity_options(self) -> Mapping[str, Any]:
+    def _identity_options(self) -> Options:
         return self._options

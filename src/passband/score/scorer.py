@@ -10,7 +10,9 @@ from typing import Any, Literal, NamedTuple
 from passband.trials.rows import ScoreStatus
 
 __all__ = [
+    "Doc",
     "NotScoredYet",
+    "Options",
     "Reference",
     "Score",
     "ScoreStatus",
@@ -21,6 +23,8 @@ __all__ = [
 ]
 
 _DETAIL = 200  # characters of an error that are kept
+Options = Mapping[str, Any]  # plain values by name, as JSON holds them
+Doc = Mapping[str, Any]  # a row of a data set
 Truncated = Literal["leave", "score"]  # what to do with completions that were cut off
 
 
@@ -30,7 +34,7 @@ class Reference:
 
     targets: tuple[str, ...]  # any of them is right
     choices: tuple[str, ...] = ()
-    doc: Mapping[str, Any] = field(default_factory=dict)  # the problem's row of the data set
+    doc: Doc = field(default_factory=dict)  # the problem's row of the data set
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ class Scorer(ABC):
     runs_tests: bool = False  # whether it runs tests that come with the problems; see below
 
     @property
-    def spec(self) -> Mapping[str, Any] | None:
+    def spec(self) -> Options | None:
         """Arguments of `passband.score.pipeline.make_scorer` that make this scorer again.
 
         Plain values, as JSON holds them; None for a scorer that consists of a task's own code.

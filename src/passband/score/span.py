@@ -15,12 +15,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from passband.errors import PassbandError
 from passband.score.filtering import FilterStep, apply_steps, make_step
-from passband.score.scorer import Reference
+from passband.score.scorer import Options, Reference
 
 __all__ = ["find_span", "steps_of"]
 
@@ -39,7 +38,7 @@ _FOLLOWING = str.maketrans(
 Span = tuple[int, int]
 
 
-def steps_of(specs: Sequence[Mapping[str, Any] | str] | None) -> list[FilterStep] | None:
+def steps_of(specs: Sequence[Options | str] | None) -> list[FilterStep] | None:
     """Return the filters of a recorded scorer; None where they cannot be made here."""
     if specs is None:
         return None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from passband.system.processes import first_stage, system_calls
+from passband.system.processes import bpf, first_stage, system_calls
 
 pytestmark = [
     pytest.mark.process,

@@ -15,7 +15,7 @@ from passband.errors import PassbandError
 from passband.score.sandbox.find import make_sandbox
 from passband.score.sandbox.protocol import Limits
 from passband.score.workers.worker_pool import WorkerPool
-from passband.system.processes import launch
+from passband.system.processes import bpf, launch
 from passband.system.processes.guard import MEMORY
 
 PLANTED = """
@@ -96,7 +96,7 @@ def test_a_running_process_sees_no_secrets(
     for name, value in CANARIES.items():
         monkeypatch.setenv(name, value)
     pool.call("search", ["a", "a"], seconds=30)
-    (worker,) = pool._idle
+    ((_, worker),) = pool._idle
     process = Path(f"/proc/{worker._process.pid}")
     if not process.exists():
         pytest.skip("needs /proc")
@@ -114,7 +114,7 @@ CALLS = {"search": ["a", "a"], "math": ["1/2", "0.5"], "render": ["{{ a }}", NO_
 @pytest.mark.parametrize("function", CALLS)
 def test_a_worker_has_a_filter_and_never_loads_ctypes(pool: WorkerPool, function: str) -> None:
     pool.call(function, CALLS[function], seconds=60)
-    (worker,) = pool._idle
+    ((_, worker),) = pool._idle
     process = Path(f"/proc/{worker._process.pid}")
     if not process.exists():
         pytest.skip("needs /proc")

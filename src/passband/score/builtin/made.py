@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
 
 from passband.errors import InvalidInput, PassbandError
 from passband.score.registry import ScorerFunction, scorers
 
 if TYPE_CHECKING:
     from passband.score.filtering import FilterStep
-    from passband.score.scorer import Reference, Scorer
+    from passband.score.scorer import Options, Reference, Scorer
 
 __all__ = ["code", "command", "judge"]
 
@@ -43,7 +43,7 @@ def command(
     reference: Reference,
     *,
     command: Sequence[str],
-    files: Sequence[str] | Mapping[str, Any] = (),
+    files: Sequence[str] | Options = (),
     timeout: float = 10.0,
     memory: float = 4096,
 ) -> float:
@@ -61,7 +61,7 @@ def command(
     raise InvalidInput("commands are run by a scorer: make_scorer('command', options={...}).")
 
 
-def judge(answer: str, target: str, **options: Any) -> NoReturn:
+def judge(answer: str, target: str, **options: object) -> NoReturn:
     """Raise: a judge is asked by a run, and is no function of two texts."""
     raise PassbandError("a judge scores trials of a run; there is none here.")
 
@@ -69,19 +69,19 @@ def judge(answer: str, target: str, **options: Any) -> NoReturn:
 # The scorers are imported when one is made: each brings a sandbox or a judge along.
 
 
-def _make_code(name: str, options: Mapping[str, Any], steps: Sequence[FilterStep]) -> Scorer:
+def _make_code(name: str, options: Options, steps: Sequence[FilterStep]) -> Scorer:
     from passband.score.code.scorer import CodeScorer
 
     return CodeScorer(name, options, steps)
 
 
-def _make_command(name: str, options: Mapping[str, Any], steps: Sequence[FilterStep]) -> Scorer:
+def _make_command(name: str, options: Options, steps: Sequence[FilterStep]) -> Scorer:
     from passband.score.command import CommandScorer
 
     return CommandScorer(name, options, steps)
 
 
-def _make_judge(name: str, options: Mapping[str, Any], steps: Sequence[FilterStep]) -> Scorer:
+def _make_judge(name: str, options: Options, steps: Sequence[FilterStep]) -> Scorer:
     from passband.score.judge.options import JudgeOptions
     from passband.score.judge.scorer import JudgeScorer
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import re
 from fractions import Fraction
-from typing import Any
 
 from passband.errors import InvalidInput
 from passband.score.extract.answer import find_boxed
@@ -38,7 +37,7 @@ _HALF_A_DIGIT = Fraction(1, 2_000_000)  # of the sixth decimal, to which math-ve
 _BRACKET = re.compile(r"[\[({]|([\])}])")
 
 
-def _check(timeout: Any = 3.0) -> bool:
+def _check(timeout: object = 3.0) -> bool:
     if not (isinstance(timeout, (int, float)) and 0 < timeout <= 600):
         raise InvalidInput(f"timeout must be seconds above 0 and at most 600; got {timeout!r}.")
     return False

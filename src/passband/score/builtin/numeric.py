@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from passband.errors import InvalidInput
 from passband.score.extract.parse_number import equal_numbers, read_number
@@ -13,7 +12,7 @@ from passband.score.registry import register_scorer
 __all__ = ["numeric"]
 
 
-def _check(relative: Any = 0, absolute: Any = 0) -> bool:
+def _check(relative: object = 0, absolute: object = 0) -> bool:
     for name, tolerance in (("relative", relative), ("absolute", absolute)):
         try:
             good = Fraction(str(tolerance)) >= 0

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import get_args
 
 from passband.errors import InvalidInput
 from passband.score.code.output import Comparison, first_difference
@@ -19,6 +18,8 @@ from passband.score.sandbox.protocol import (
     Sandbox,
     UnitTests,
     VerdictMode,
+    VerdictStatus,
+    is_number,
 )
 
 __all__ = ["Rules", "check_program", "rules_of"]
@@ -78,7 +79,7 @@ def _call(tests: ProgramTests) -> str:
 
 def _faults(
     finished: ProgramExit, case: Case, tests: ProgramTests, rules: Rules
-) -> Iterator[tuple[Any, str]]:
+) -> Iterator[tuple[VerdictStatus, str]]:
     """Yield the faults of an ended program, the gravest first."""
     if not finished.compiled:
         yield "did_not_compile", _last_line(finished.stderr)
@@ -137,24 +138,19 @@ def rules_of(
     _check_number("memory", memory, "megabytes", 16, 1 << 20)
     _check_name("verdict", verdict, get_args(VerdictMode))
     _check_name("compare", compare, get_args(Comparison))
-    if tolerance is not None and not (_is_number(tolerance) and 0 <= tolerance < 1):
+    if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < 1):
         raise InvalidInput(f"tolerance must be a number from 0 to 1, or null; got {tolerance!r}.")
     limits = Limits(wall=2.0 * timeout, cpu=timeout, memory=int(memory * _MEGABYTE))
     return Rules(limits, verdict, compare, tolerance)  # type: ignore[arg-type]  # checked above
 
 
-def _is_number(value: Any) -> bool:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return is_number and math.isfinite(value)
-
-
-def _check_number(name: str, value: Any, unit: str, least: float, most: float) -> None:
-    if not (_is_number(value) and least < value <= most):
+def _check_number(name: str, value: object, unit: str, least: float, most: float) -> None:
+    if not (is_number(value) and least < value <= most):
         raise InvalidInput(
             f"{name} must be {unit}, above {least} and at most {most}; got {value!r}."
         )
 
 
-def _check_name(name: str, value: Any, known: tuple[str, ...]) -> None:
+def _check_name(name: str, value: object, known: tuple[str, ...]) -> None:
     if value not in known:
         raise InvalidInput(f"{name} must be {' or '.join(known)}; got {value!r:.60}.")

@@ -29,6 +29,7 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from passband.errors import InvalidInput
+from passband.score.scorer import Doc
 from passband.score.workers.worker_pool import WorkerFailed, WorkerTimeout, pool
 
 __all__ = [
@@ -74,7 +75,6 @@ def unpacked_cases(text: str) -> Any:
         raise InvalidInput(f"the test cases cannot be unpacked: {error!r:.100}.") from None
 
 
-Doc = Mapping[str, Any]
 _SECONDS = 10.0  # to read the tests of one problem
 
 
@@ -182,14 +182,14 @@ def _live_code_bench(doc: Doc) -> Tests:
     name = metadata.get("func_name") if isinstance(metadata, Mapping) else None
     if is_call and not isinstance(name, str):
         raise InvalidInput("tests of a function need its name, as func_name in metadata.")
-    write: Callable[[Any], str] = _arguments if is_call else _written
+    write: Callable[[object], str] = _arguments if is_call else _written
     cases = tuple(Case(write(row["input"]), _written(row["output"])) for row in rows)
     starter = doc.get("starter_code")
     prompt = starter if isinstance(starter, str) else ""
     return ProgramTests(cases, prompt, name if is_call else None)
 
 
-def _cases(doc: Doc, column: str) -> list[Mapping[str, Any]]:
+def _cases(doc: Doc, column: str) -> list[Doc]:
     value = doc.get(column)
     if value in (None, "", []):
         return []
@@ -235,14 +235,14 @@ def _json(doc: Doc, column: str) -> Any:
         raise InvalidInput(f"{column} is no JSON: {error}.") from None
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     """Return an input or an output as text; a list is its lines."""
     if isinstance(value, list):
         return "\n".join(map(str, value))
     return str(value)
 
 
-def _arguments(text: Any) -> str:
+def _arguments(text: object) -> str:
     """Return the arguments of a call, a line of JSON each, as one list of JSON."""
     try:
         return json.dumps([json.loads(line) for line in str(text).splitlines() if line.strip()])
@@ -250,7 +250,7 @@ def _arguments(text: Any) -> str:
         raise InvalidInput(f"the arguments of a test are no JSON: {error}.") from None
 
 
-def solution_of(doc: Mapping[str, Any], tests: Tests) -> str | None:
+def solution_of(doc: Doc, tests: Tests) -> str | None:
     """Return the reference solution as a program: of HumanEval, of MBPP, or the first of APPS.
 
     >>> from passband.score.code.problem_tests import FunctionTests
@@ -267,11 +267,11 @@ def solution_of(doc: Mapping[str, Any], tests: Tests) -> str | None:
     return _first(doc.get("solutions"))
 
 
-def _first(solutions: Any) -> str | None:
+def _first(solutions: object) -> str | None:
     if isinstance(solutions, str):
         try:
             solutions = json.loads(solutions)
         except (ValueError, RecursionError):
             return None
-    is_list = isinstance(solutions, list) and solutions and isinstance(solutions[0], str)
-    return solutions[0] if is_list else None
+    first = solutions[0] if isinstance(solutions, list) and solutions else None
+    return first if isinstance(first, str) else None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 from passband.errors import PassbandError, describe
 from passband.score.code.check import Rules, check_program, rules_of
@@ -16,7 +15,7 @@ from passband.score.extract.rules import Extracted
 from passband.score.filtering import FilterStep, apply_steps
 from passband.score.sandbox.protocol import ProgramVerdict
 from passband.score.sandboxed import SandboxedScorer
-from passband.score.scorer import Reference, Score, ScoredTrial
+from passband.score.scorer import Options, Reference, Score, ScoredTrial
 from passband.score.workers.worker_pool import pool
 
 __all__ = ["CodeScorer"]
@@ -30,9 +29,7 @@ class CodeScorer(SandboxedScorer):
     function = "code"
     runs_tests = True
 
-    def __init__(
-        self, name: str, options: Mapping[str, Any], steps: Sequence[FilterStep] = ()
-    ) -> None:
+    def __init__(self, name: str, options: Options, steps: Sequence[FilterStep] = ()) -> None:
         super().__init__(name, options, steps)
         self._rules = rules_of(**options)
 

@@ -35,7 +35,7 @@ import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.score.extract.code_block import find_code_block
@@ -168,7 +168,7 @@ def extract(
     return Extracted(None, None)
 
 
-def check_rules(rules: Any) -> tuple[str, ...]:
+def check_rules(rules: object) -> tuple[str, ...]:
     """Return the rules; raise `UnknownName` if one of them does not exist."""
     if isinstance(rules, str) or not isinstance(rules, Sequence) or not rules:
         raise InvalidInput(f"rules must be a list such as [boxed, marker]; got {rules!r:.60}.")

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from passband.errors import PassbandError
 from passband.score.judge.prompt import JudgeTurn
@@ -100,6 +100,6 @@ def content_key(
     `judge` is the identity of the judge and its rubric, `texts` are the values of its variables,
     `position` are vote, order and attempt, `earlier` is the reply that a second attempt follows.
     """
-    content: list[Any] = [judge, problem, sorted(texts.items()), list(position), earlier]
+    content: list[object] = [judge, problem, sorted(texts.items()), list(position), earlier]
     text = json.dumps(content, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from passband.errors import InvalidInput, nearest
 from passband.score.judge.rubric import ANSWERS, Rubric
@@ -173,5 +173,5 @@ def _texts(question: str, reference: Reference) -> dict[str, str]:
     return texts
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

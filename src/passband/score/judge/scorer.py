@@ -17,9 +17,9 @@ from passband.score.extract.answer import without_reasoning
 from passband.score.filtering import INVALID, FilterStep, apply_steps, make_step
 from passband.score.judge.call import CallFailed, Heard, JudgeCall, JudgeClient, content_key
 from passband.score.judge.options import JudgeOptions
-from passband.score.judge.prompt import judge_prompt, reminder, rubric_values
+from passband.score.judge.prompt import JudgeTurn, judge_prompt, reminder, rubric_values
 from passband.score.judge.votes import JudgeVote, pair_vote, score_votes
-from passband.score.scorer import NotScoredYet, Reference, Score, ScoredTrial, Scorer
+from passband.score.scorer import NotScoredYet, Options, Reference, Score, ScoredTrial, Scorer
 
 __all__ = ["JudgeScorer", "make_judge"]
 
@@ -27,9 +27,7 @@ Result = TypeVar("Result")
 _VERSION = 1  # part of every identity; goes up when prompts or verdicts change
 
 
-def make_judge(
-    name: str, options: Mapping[str, Any], steps: Sequence[Mapping[str, Any] | str] = ()
-) -> JudgeScorer:
+def make_judge(name: str, options: Options, steps: Sequence[Options | str] = ()) -> JudgeScorer:
     """Return a judge from plain values, all checked."""
     return JudgeScorer(name, JudgeOptions.of(options), [make_step(step) for step in steps])
 
@@ -46,7 +44,7 @@ class JudgeScorer(Scorer):
         name: str,
         options: JudgeOptions,
         steps: Sequence[FilterStep] = (),
-        model_spec: Mapping[str, Any] | None = None,
+        model_spec: Options | None = None,
     ) -> None:
         self.name, self.options, self._steps = name, options, tuple(steps)
         self._model_spec = model_spec or {}  # what replies depend on beyond the model's name
@@ -66,7 +64,7 @@ class JudgeScorer(Scorer):
         return json.dumps(parts, sort_keys=True, separators=(",", ":"))
 
     @property
-    def spec(self) -> Mapping[str, Any] | None:
+    def spec(self) -> Options | None:
         """The arguments of `make_scorer` for this judge, and what its readers need to know."""
         steps = [step.spec for step in self._steps]
         if None in steps:
@@ -88,7 +86,7 @@ class JudgeScorer(Scorer):
         """Return the same scorer with other options."""
         return JudgeScorer(self.name, options, self._steps, self._model_spec)
 
-    def with_model(self, spec: Mapping[str, Any], address: str | None) -> JudgeScorer:
+    def with_model(self, spec: Options, address: str | None) -> JudgeScorer:
         """Return the same scorer with the specification and the address of its model."""
         changed = JudgeScorer(self.name, self.options, self._steps, spec)
         changed.address = address
@@ -223,7 +221,7 @@ class _Case:
 
     async def _ask(
         self,
-        turns: Any,
+        turns: tuple[JudgeTurn, ...],
         vote: int,
         order: int,
         attempt: int,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from passband.cpus import available_cpus
 from passband.score.sandbox.box import wire
 from passband.score.sandbox.box.client import ZygoteGone, converse
+from passband.score.sandbox.box.wire import Message
 from passband.score.sandbox.recipe import ZygoteRecipe
 from passband.system.processes.launch import end, start
 from passband.system.processes.pool import PooledProcess, ProcessPool
@@ -39,9 +39,9 @@ class ZygoteClient(PooledProcess):
                 self._control.close()
                 raise ZygoteGone(f"{recipe.command[0]}: {error.strerror}") from None
         self._is_remote = recipe.is_remote
-        self.facts: Mapping[str, Any] = self._begun(recipe)
+        self.facts: Message = self._begun(recipe)
 
-    def _begun(self, recipe: ZygoteRecipe) -> Mapping[str, Any]:
+    def _begun(self, recipe: ZygoteRecipe) -> Message:
         """Send the program; return the facts that the zygote gives as its sign of life."""
         self._control.settimeout(START_SECONDS)
         try:
@@ -55,11 +55,11 @@ class ZygoteClient(PooledProcess):
             raise ZygoteGone(self._last_words() or reason)
         return facts
 
-    def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, job: Message) -> Message:
         """Run one trial and return the report."""
         return self._asked(job) if self._is_remote else converse(self._control, job)
 
-    def _asked(self, job: dict[str, Any]) -> dict[str, Any]:
+    def _asked(self, job: Message) -> Message:
         """Have the trial run by the first process of a container."""
         self._control.settimeout(job["limits"]["wall"] + START_SECONDS)
         try:
@@ -108,7 +108,7 @@ class ZygotePool(ProcessPool[int, ZygoteClient]):
             starter = self._starter
         return starter.submit(ZygoteClient, self._recipe(kind)).result()
 
-    def ask(self, job: dict[str, Any], hash_seed: int = 0, alone: bool = False) -> dict[str, Any]:
+    def ask(self, job: Message, hash_seed: int = 0, alone: bool = False) -> Message:
         """Run a trial on any zygote of a hash seed, alone if no other is to run beside it.
 
         Raises `ZygoteGone` if the zygote did not start, or ended; it is then used no more.
@@ -116,7 +116,7 @@ class ZygotePool(ProcessPool[int, ZygoteClient]):
         with self._slot(self.size if alone else 1), self._lent(hash_seed) as zygote:
             return zygote.ask(job)
 
-    def facts(self, hash_seed: int = 0) -> dict[str, Any]:
+    def facts(self, hash_seed: int = 0) -> Message:
         """Return the facts that a zygote reports; start one if none is idle."""
         with self._slot(), self._lent(hash_seed) as zygote:
             return dict(zygote.facts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeGuard
 
 from passband.errors import InvalidInput, PassbandError
 
@@ -21,6 +21,7 @@ __all__ = [
     "UnitTests",
     "VerdictMode",
     "VerdictStatus",
+    "is_number",
 ]
 
 
@@ -46,9 +47,15 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if not (is_number and math.isfinite(value) and value > 0):
+            if not (is_number(value) and value > 0):
                 raise InvalidInput(f"limit {name!r} must be a number above 0; got {value!r}.")
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a finite number, which no truth value is."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return math.isfinite(value)
 
 
 DEFAULT = Limits()

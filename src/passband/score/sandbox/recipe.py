@@ -6,7 +6,8 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from passband.score.sandbox.box.wire import Message
 
 __all__ = ["BOOT", "ZygoteRecipe", "variables"]
 
@@ -47,10 +48,10 @@ class ZygoteRecipe:
     command: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict)
     user: int | None = None  # to start it as
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Message = field(default_factory=dict)
     is_remote: bool = False  # only bytes reach it, and no open files
 
-    def first_frame(self) -> dict[str, Any]:
+    def first_frame(self) -> Message:
         """Return the first frame for the interpreter: its program."""
         modules = (*_MODULES, "client", "front") if self.is_remote else _MODULES
         return {"sources": sources(modules), "settings": dict(self.settings)}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from passband.score.sandbox.box.client import ZygoteGone
+from passband.score.sandbox.box.wire import Message
 from passband.score.sandbox.pool import ZygotePool
 from passband.score.sandbox.protocol import (
     CommandJob,
@@ -81,7 +82,7 @@ class Zygotes:
             }
         return self._identity
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Message:
         """Return the facts that a zygote reports; start one if there is none."""
         try:
             return self.pool.facts()
@@ -115,10 +116,10 @@ class Zygotes:
     def _result(
         self,
         kind: str,
-        job: dict[str, Any],
+        job: Message,
         limits: Limits,
         hash_seed: int,
-        read: Callable[[dict[str, Any], Limits], Result],
+        read: Callable[[Message, Limits], Result],
     ) -> Result:
         alone, reason, relaxed = False, "", limits
         for _ in range(ATTEMPTS):

@@ -33,6 +33,7 @@ FUNCTIONS = {
     "sub": ("passband.score.patterns", "sub_here"),
     "uses": ("passband.score.code.worker", "uses_function_here"),
 }
+Reply = dict[str, Any]  # a result, or an error; empty: the call is taken up
 GRACE = 2  # seconds for the parent to kill first, and so to know why
 
 
@@ -61,7 +62,7 @@ def _imported(name: str) -> ModuleType:
     return module
 
 
-def _call(module: Any, name: str, arguments: list[Any], seconds: float) -> dict[str, Any]:
+def _call(module: ModuleType | None, name: str, arguments: list[object], seconds: float) -> Reply:
     _set_alarm(math.ceil(seconds) + GRACE)
     try:
         return {"result": getattr(module, FUNCTIONS[name][1])(*arguments)}
@@ -78,7 +79,7 @@ def _take_standard_output() -> BinaryIO:
     return replies
 
 
-def _write(replies: BinaryIO, reply: dict[str, Any]) -> None:
+def _write(replies: BinaryIO, reply: Reply) -> None:
     replies.write(json.dumps(reply).encode() + b"\n")
     replies.flush()
 

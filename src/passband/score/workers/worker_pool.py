@@ -20,7 +20,7 @@ from typing import Any
 
 from passband.cpus import available_cpus
 from passband.errors import PassbandError
-from passband.score.workers.main import FUNCTIONS
+from passband.score.workers.main import FUNCTIONS, Reply
 from passband.system.processes.launch import launch
 from passband.system.processes.pool import PooledProcess, ProcessPool
 
@@ -60,7 +60,7 @@ class _Worker(PooledProcess):
         """Whether it has had so many calls that sympy's caches have grown."""
         return self._calls >= CALLS_PER_WORKER
 
-    def ask(self, request: bytes, seconds: float) -> dict[str, Any]:
+    def ask(self, request: bytes, seconds: float) -> Reply:
         """Send a request and return the reply; raises if the worker has to be replaced."""
         self._calls += 1
         try:
@@ -72,7 +72,7 @@ class _Worker(PooledProcess):
             self._line(START_SECONDS)  # says that the imports are done, and the clock may start
         except WorkerTimeout:
             raise WorkerFailed(f"no worker process within {START_SECONDS:g} s") from None
-        reply: dict[str, Any] = json.loads(self._line(seconds))
+        reply: Reply = json.loads(self._line(seconds))
         return reply
 
     def _line(self, seconds: float) -> bytes:
@@ -109,7 +109,7 @@ class WorkerPool(ProcessPool[str, _Worker]):
     def _start(self, kind: str) -> _Worker:
         return _Worker(kind)
 
-    def call(self, function: str, arguments: list[Any], *, seconds: float) -> Any:
+    def call(self, function: str, arguments: list[object], *, seconds: float) -> Any:
         """Call a function of `passband.score.workers.main` and return its result.
 
         The seconds count from when a worker starts on the call. A worker that dies, other than by

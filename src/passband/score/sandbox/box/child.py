@@ -9,9 +9,12 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import confine
+
+if TYPE_CHECKING:
+    from . import wire
 
 __all__ = ["Confinement", "exec_command", "start"]
 
@@ -31,7 +34,9 @@ _OF_TESTS = {"cpu": 10**9, "memory": 4 << 30}
 _OTHERS = 4  # processes of the sandbox itself: its first one, the zygote, the tests, a spare one
 
 
-def start(namespaces: bool, steps: list[Any], main: Callable[[], int], files: list[int]) -> int:
+def start(
+    namespaces: bool, steps: list[confine.Step], main: Callable[[], int], files: list[int]
+) -> int:
     """Start a child that carries out steps and exits with what a function returns.
 
     The child keeps the given files as 0, 1, 2 and so on, and no other; all of them must have higher
@@ -75,7 +80,7 @@ def _clone() -> int:
     return int(pid)
 
 
-def exec_command(job: dict[str, Any]) -> int:
+def exec_command(job: wire.Message) -> int:
     """Run a command in the working folder with its files; return its exit status."""
     for name, text in job["files"].items():
         _write(name, text.encode("latin-1"))
@@ -114,22 +119,22 @@ class Confinement:
     user: whom programs run as, where the zygote is root; tests run as the one before.
     """
 
-    def __init__(self, settings: dict[str, Any]) -> None:
+    def __init__(self, settings: wire.Message) -> None:
         self.namespaces = bool(settings["namespaces"])
         self._filter = confine.filter_steps(bytes.fromhex(settings["filter"]))
         self._user: int | None = settings.get("user")
-        self._steps: dict[Any, list[Any]] = {}  # by user and limits
+        self._steps: dict[object, list[confine.Step]] = {}  # by user and limits
         # The true /proc, of which programs see nothing.
         self.proc = confine.hide_processes() if self.namespaces else None
 
     def start_program(
-        self, main: Callable[[], int], files: list[int], limits: dict[str, Any], folder: str | None
+        self, main: Callable[[], int], files: list[int], limits: confine.Limits, folder: str | None
     ) -> int:
         """Start the process of a program; return its number."""
         return self._start(main, files, limits, folder, self._user)
 
     def start_tests(
-        self, main: Callable[[], int], files: list[int], limits: dict[str, Any], folder: str | None
+        self, main: Callable[[], int], files: list[int], limits: confine.Limits, folder: str | None
     ) -> int:
         """Start the process of the tests, which outlasts a trial; return its number."""
         user = None if self._user is None else self._user - 1
@@ -139,7 +144,7 @@ class Confinement:
         self,
         main: Callable[[], int],
         files: list[int],
-        limits: dict[str, Any],
+        limits: confine.Limits,
         folder: str | None,
         user: int | None,
     ) -> int:
@@ -152,7 +157,7 @@ class Confinement:
             steps = [("chdir", os.chdir, (folder,)), *steps]
         return start(self.namespaces, steps, main, files)
 
-    def _prepared(self, limits: dict[str, Any], user: int | None) -> list[Any]:
+    def _prepared(self, limits: confine.Limits, user: int | None) -> list[confine.Step]:
         """Return the steps by which a child is confined, in their order."""
         steps = confine.folder_steps(limits["disk"]) if self.namespaces else []
         steps += [] if user is None else confine.user_steps(user)

@@ -13,7 +13,6 @@ import os
 import signal
 import socket
 import sys
-from typing import Any
 
 from . import child, program, tests, wire
 
@@ -55,7 +54,7 @@ def _script() -> int:
 def _command() -> int:
     with _opened(3) as jobs:
         wire.send(jobs, {"ready": True})
-        job: dict[str, Any] = wire.receive(jobs)
+        job: wire.Message = wire.receive(jobs)
     return child.exec_command(job)
 
 
@@ -101,11 +100,11 @@ class InterpreterState:
         return all(_names(sys.modules[name]) == names for name, names in self._modules.items())
 
 
-def _names(module: Any) -> dict[str, Any]:
+def _names(module: object) -> wire.Message:
     return vars(module) if module is not None else {}
 
 
-def _rest() -> list[Any]:
+def _rest() -> list[object]:
     """Return the state that is not in the names of modules."""
     return [
         dict(os.environ),

@@ -60,7 +60,7 @@ def function_of(program: str, entry_point: str) -> Any:
     return names[entry_point]
 
 
-def load(code: types.CodeType, name: str) -> dict[str, Any]:
+def load(code: types.CodeType, name: str) -> wire.Message:
     """Run code as a module of its own; return its names."""
     module = types.ModuleType(name)
     sys.modules[name] = module
@@ -68,7 +68,7 @@ def load(code: types.CodeType, name: str) -> dict[str, Any]:
     return module.__dict__
 
 
-def called(function: Any, call: dict[str, Any]) -> dict[str, Any]:
+def called(function: Any, call: wire.Message) -> wire.Message:
     """Call the function; return its result, and the arguments that it changed."""
     arguments = [plain.decode(value) for value in call["args"]]
     keywords = {name: plain.decode(value) for name, value in call["kwargs"].items()}
@@ -86,7 +86,7 @@ def called(function: Any, call: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _returned(result: Any, values: list[Any]) -> dict[str, Any]:
+def _returned(result: object, values: list[object]) -> wire.Message:
     """Return a result, or the position of the argument that it is."""
     if isinstance(result, _MUTABLE):
         for position, value in enumerate(values):
@@ -95,7 +95,7 @@ def _returned(result: Any, values: list[Any]) -> dict[str, Any]:
     return {"result": plain.encode(result)}
 
 
-def _raised(error: BaseException) -> dict[str, Any]:
+def _raised(error: BaseException) -> wire.Message:
     """Return an exception as the name of the nearest built-in class, and its text."""
     for kind in type(error).__mro__:
         if getattr(builtins, kind.__name__, None) is kind:
@@ -104,7 +104,7 @@ def _raised(error: BaseException) -> dict[str, Any]:
     return {"raised": kind.__name__, "text": text_of(error), "detail": detail}
 
 
-def _answer(calls: socket.socket, answer: dict[str, Any]) -> None:
+def _answer(calls: socket.socket, answer: wire.Message) -> None:
     try:
         wire.send(calls, answer)
     except (wire.BadFrame, ValueError, RecursionError) as error:
@@ -154,7 +154,7 @@ def run_script(jobs: socket.socket) -> int:
     return _flushed(_exit_status(code))
 
 
-def _writer(number: int, errors: str) -> Any:
+def _writer(number: int, errors: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(
         io.BufferedWriter(io.FileIO(number, "w", closefd=False)), "utf-8", errors
     )

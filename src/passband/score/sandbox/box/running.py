@@ -11,7 +11,6 @@ import signal
 import socket
 import sys
 import time
-from typing import Any
 
 from . import mains, wire
 from .child import Confinement
@@ -22,7 +21,7 @@ __all__ = ["JudgeProcess", "RunningTrial", "new_folder", "remove_folder"]
 class JudgeProcess:
     """Started for a trial, and kept for the next ones while tests leave nothing behind."""
 
-    def __init__(self, null: int, confinement: Confinement, limits: dict[str, Any]) -> None:
+    def __init__(self, null: int, confinement: Confinement, limits: wire.Message) -> None:
         self._folder = None if confinement.namespaces else new_folder()
         self.jobs, theirs = socket.socketpair()
         with theirs:
@@ -90,17 +89,17 @@ class RunningTrial:
         self._alive = {program: "program"}
         if judge is not None:
             self._alive[judge.pid] = "tests"
-        self._ended: dict[str, Any] = {}
+        self._ended: wire.Message = {}
 
     def until_ended(
         self, woken: int, control: socket.socket, proc: int | None
-    ) -> dict[str, Any] | None:
+    ) -> wire.Message | None:
         """Return how the trial ended; None if the host is gone.
 
         woken: becomes readable when a child ends. control: the host, which says nothing meanwhile.
         proc: the /proc of a sandbox, where every process but the first and this one is a trial's.
         """
-        channels: list[Any] = [woken, control]
+        channels: list[int | socket.socket] = [woken, control]
         if self._judge is not None:
             channels.append(self._judge.jobs)
         while self._alive:
@@ -116,7 +115,7 @@ class RunningTrial:
             self._look(channels)
         return self._report()
 
-    def _look(self, channels: list[Any]) -> None:
+    def _look(self, channels: list[int | socket.socket]) -> None:
         """See who has ended; when the tests have, the program has no more to do."""
         judge = self._judge
         self._reap()
@@ -162,7 +161,7 @@ class RunningTrial:
             return None
         return {"cpu": sum(ran for ran, _ in times), "delay": max(waited for _, waited in times)}
 
-    def _report(self) -> dict[str, Any]:
+    def _report(self) -> wire.Message:
         seconds = time.monotonic() - self._began
         report = {"timed_out": self._timed_out, "seconds": seconds, "waited": self._waited}
         return {**report, **self._ended}
@@ -179,7 +178,7 @@ def _times(pid: int, proc: int | None) -> tuple[float, float]:
     return int(ran) / 1e9, int(waited) / 1e9
 
 
-def _ending(status: int, usage: resource.struct_rusage) -> dict[str, Any]:
+def _ending(status: int, usage: resource.struct_rusage) -> wire.Message:
     exit_status = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
     unit = 1 if sys.platform == "darwin" else 1024
     return {

@@ -7,10 +7,11 @@ import json
 import socket
 import struct
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any, Dict, Protocol  # noqa: UP035  an alias is made below, by Python 3.8 too
 
-__all__ = ["LARGEST", "BadFrame", "Channel", "receive", "receive_with_files", "send"]
+__all__ = ["LARGEST", "BadFrame", "Channel", "Message", "receive", "receive_with_files", "send"]
 
+Message = Dict[str, Any]  # noqa: UP006
 LARGEST = 16 << 20  # bytes of a frame
 _MOST_FILES = 8
 
@@ -31,7 +32,7 @@ class BadFrame(Exception):
     """The bytes on the socket are no frame."""
 
 
-def send(channel: Any, message: Any, files: Iterable[int] = ()) -> None:
+def send(channel: Any, message: object, files: Iterable[int] = ()) -> None:
     """Send a message and copies of some open files."""
     text = json.dumps(message, separators=(",", ":")).encode()
     if len(text) > LARGEST:

@@ -13,7 +13,6 @@ import os
 import signal
 import socket
 import sys
-from typing import Any
 
 from . import confine, mains, plain, program, tests, wire
 from .child import Confinement
@@ -32,7 +31,7 @@ _PRELOADED = (
 _RESERVED = 10  # files below this number are those of a child; the zygote's own are above
 
 
-def main(settings: dict[str, Any]) -> None:
+def main(settings: wire.Message) -> None:
     """Serve trials until the other end of standard input is closed."""
     control = socket.socket(fileno=fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, _RESERVED))
     null = os.open("/dev/null", os.O_RDWR)
@@ -52,7 +51,7 @@ def main(settings: dict[str, Any]) -> None:
     zygote.close()
 
 
-def _facts() -> dict[str, Any]:
+def _facts() -> wire.Message:
     """Return the positive sign of life."""
     return {
         "ready": True,
@@ -72,14 +71,14 @@ def _version(package: str) -> str | None:
     return None
 
 
-def _ignore(number: int, frame: Any) -> None:
+def _ignore(number: int, frame: object) -> None:
     """Let the signal wake `select`; a default handler would not."""
 
 
 class Zygote:
     """Starts one trial at a time, waits for its end, and reports how it ended."""
 
-    def __init__(self, control: socket.socket, null: int, settings: dict[str, Any]) -> None:
+    def __init__(self, control: socket.socket, null: int, settings: wire.Message) -> None:
         self._control, self._null = control, null
         self._confinement = Confinement(settings)
         self._judge: JudgeProcess | None = None
@@ -116,8 +115,8 @@ class Zygote:
             self._judge.close()
 
     def _trial(
-        self, request: dict[str, Any], files: list[int], folder: str | None
-    ) -> dict[str, Any] | None:
+        self, request: wire.Message, files: list[int], folder: str | None
+    ) -> wire.Message | None:
         """Run a trial of any kind; None if the host is gone."""
         kind, limits = request["kind"], request["limits"]
         if kind == "split":
@@ -128,9 +127,7 @@ class Zygote:
         )
         return self._ended(RunningTrial(program, None, limits["wall"]))
 
-    def _split(
-        self, results: int, limits: dict[str, Any], folder: str | None
-    ) -> dict[str, Any] | None:
+    def _split(self, results: int, limits: wire.Message, folder: str | None) -> wire.Message | None:
         """Run program and tests in two processes."""
         if self._judge is None or not self._judge.is_ready():
             self._judge = JudgeProcess(self._null, self._confinement, limits)
@@ -144,7 +141,7 @@ class Zygote:
             self._judge.give([results, ours.fileno()])
         return self._ended(running)
 
-    def _ended(self, running: RunningTrial) -> dict[str, Any] | None:
+    def _ended(self, running: RunningTrial) -> wire.Message | None:
         return running.until_ended(self._woken, self._control, self._confinement.proc)
 
 
