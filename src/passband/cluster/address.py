@@ -64,11 +64,11 @@ def parse_address(text: str, option: str = "--on") -> Address:
             f"{option}: an address of Ray is a host and a port, without a user, a password or "
             f"parameters; the value is not repeated here. {_FORMS}"
         )
-    scheme, separator, place = value.rpartition("://")
-    match = _PLACE.fullmatch(place)
+    scheme, separator, authority = value.rpartition("://")
+    match = _PLACE.fullmatch(authority)
     if separator and scheme != "ray":
         raise InvalidInput(
-            f"{option} {value!r:.80} is no address of Ray.{_nearest(place)} {_FORMS}"
+            f"{option} {value!r:.80} is no address of Ray.{_nearest(authority)} {_FORMS}"
         )
     if match is None or (match["port"] is None and not separator):
         raise InvalidInput(

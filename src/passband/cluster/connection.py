@@ -62,14 +62,14 @@ def connect(address: Address, *, seconds: float | None = None) -> Iterator[None]
         yield
         return
     where = resolved(address)
-    place = _running(ray) if where.kind == "found" else where
-    if place.host is not None and place.port is not None:
-        _knock(place)
+    head = _running(ray) if where.kind == "found" else where
+    if head.host is not None and head.port is not None:
+        _knock(head)
     if seconds is None:
-        seconds = _JOIN if address.kind == "found" and place.host is not None else _OPEN
+        seconds = _JOIN if address.kind == "found" and head.host is not None else _OPEN
     connection = _Connection(lambda: _open(ray, where), ray.shutdown)
     with _terminable() as handled:
-        connection.open(place, seconds)
+        connection.open(head, seconds)
         try:
             handled()
             check_nodes()

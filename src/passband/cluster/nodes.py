@@ -92,7 +92,7 @@ def on_each_node(function: Callable[..., Any], *arguments: Any) -> list[tuple[No
     return results
 
 
-def unwrapped(error: Exception, place: str = "") -> PassbandError:
+def unwrapped(error: Exception, prefix: str = "") -> PassbandError:
     """Return an error that came from a node as this process would have raised it.
 
     Ray's own text of it is a trace in the colours of a terminal.
@@ -100,7 +100,7 @@ def unwrapped(error: Exception, place: str = "") -> PassbandError:
     cause = getattr(error, "cause", None)
     if isinstance(cause, PassbandError):
         return cause
-    return ClusterFailed(f"{place}{describe(cause or error, 400)}")
+    return ClusterFailed(f"{prefix}{describe(cause or error, 400)}")
 
 
 def check_nodes() -> None:

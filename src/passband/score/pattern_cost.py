@@ -204,14 +204,14 @@ def _repeat(
     longest = (text.line if is_dot else text.length) // max(1, body.getwidth()[0]) + 1
     most = max(least, min(most, longest))
     if len(body) == 1 and str(body[0][0]) in _SINGLE:
-        each, ways = _CHARACTER + _members(str(body[0][0]), body[0][1]), 1.0
+        round_time, ways = _CHARACTER + _members(str(body[0][0]), body[0][1]), 1.0
     else:
-        each, ways = _sequence(body, text, is_end=False)
-        each += _ROUND
+        round_time, ways = _sequence(body, text, is_end=False)
+        round_time += _ROUND
     if is_end:
         # Rounds beyond the least succeed, and take text that is then not looked at again.
-        return _STEP + each + each * _rounds(ways, 0, least), 1.0
-    time = _STEP + each * _rounds(ways, 0, most)
+        return _STEP + round_time + round_time * _rounds(ways, 0, least), 1.0
+    time = _STEP + round_time * _rounds(ways, 0, most)
     if name.startswith("POSSESSIVE"):
         return time, 1.0
     tries = _rounds(ways, least, most) if ways > 1 else most - least + 1.0

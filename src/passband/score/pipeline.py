@@ -129,7 +129,7 @@ class Pipeline(Scorer):
         if len(self._steps) != 1 or not self._is_plain or self.is_async:
             return [self.score(text, reference) for text, reference in pairs]
         run, call, options = self._steps[0].run, self._function.call, self._options
-        make = tuple.__new__
+        make = tuple.__new__  # what Score(...) does, without the call of a function
         scores = []
         for text, reference in pairs:
             score = None
@@ -141,6 +141,7 @@ class Pipeline(Scorer):
                         score = self._unanswered(rule)
                     elif answer and not answer.isspace() and answer.casefold() != INVALID:
                         value = call(answer, reference.targets[0], **options)
+                        # Other values go the long way, where they are checked.
                         if value is True or value is False:
                             number = 1.0 if value else 0.0
                             score = make(Score, (number, "ok", answer, rule, None))

@@ -5,8 +5,8 @@ import pytest
 from passband.errors import InvalidInput
 from passband.score.sandbox.doctor import PROBES, Diagnosis, SandboxFinding, examine
 from passband.score.sandbox.find import unconfined
+from passband.score.sandbox.probes import Probe
 from passband.score.sandbox.probes.forgeries import HONEST, PROGRAMS, TEST, unit_tests
-from passband.score.sandbox.probes.probe import Probe
 from passband.score.sandbox.protocol import UnitTests
 from passband.score.sandbox.zygotes import Zygotes
 from sandboxes import AMPLE

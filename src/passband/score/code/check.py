@@ -107,10 +107,10 @@ def _different_result(stdout: str, expected: str, is_wrapped: bool) -> str | Non
     if not mark:
         return "the call printed no result"
     try:
-        found, wanted = json.loads(result), json.loads(expected)
+        value, expected_value = json.loads(result), json.loads(expected)
     except (ValueError, RecursionError):
         return f"the result {result.strip()!r:.120} cannot be compared with {expected!r:.120}"
-    if found == wanted or (is_wrapped and [found] == wanted):
+    if value == expected_value or (is_wrapped and [value] == expected_value):
         return None
     return f"the result is {result.strip():.120}, expected {expected:.120}"
 

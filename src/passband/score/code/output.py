@@ -68,6 +68,7 @@ def _same_number(one: str, other: str, tolerance: float) -> bool:
     a, b = _number(one), _number(other)
     if a is None or b is None:
         return False
+    # By way of text, so that 1e-6 is a millionth and not the nearest binary fraction.
     return abs(a - b) <= Fraction(repr(tolerance)) * max(Fraction(1), abs(b))
 
 

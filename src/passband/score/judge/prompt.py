@@ -51,7 +51,7 @@ def fence_code(texts: Iterable[str]) -> str:
     texts = list(texts)
     content = "\0".join(f"{len(text)} {text}" for text in texts).encode("utf-8", "surrogatepass")
     number = 0
-    while True:
+    while True:  # a second round takes a text that holds its own hash
         code = hashlib.sha256(b"%d %s" % (number, content)).hexdigest()[:16]
         if not any(code in text for text in texts):
             return code

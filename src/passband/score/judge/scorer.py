@@ -160,6 +160,7 @@ class JudgeScorer(Scorer):
 
 async def together(work: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:
     """Await all coroutines; if one raises, raise its exception once all have ended."""
+    # gather() alone would return while other requests go on, which are paid for and not recorded.
     results = await asyncio.gather(*work, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):

@@ -9,9 +9,8 @@ import functools
 import os
 from collections.abc import Iterator
 
-from passband.score.sandbox import system_calls
 from passband.score.sandbox.interpreter import Interpreter, find_interpreter
-from passband.score.sandbox.recipe import BOOT, ZygoteRecipe, variables
+from passband.score.sandbox.recipe import BOOT, ZygoteRecipe, call_filter, variables
 from passband.score.sandbox.zygotes import Zygotes
 
 __all__ = ["USER", "bubblewrap", "recipe", "user_of_trials"]
@@ -39,7 +38,7 @@ def recipe(bwrap: str, interpreter: Interpreter, user: int | None, hash_seed: in
     """Return how a zygote is started in bubblewrap."""
     command = (bwrap, *_options(interpreter), *_environment(hash_seed), "--")
     python = (interpreter.path, "-s", "-B", "-c", BOOT)
-    settings = {"namespaces": True, "filter": system_calls.program().hex()}
+    settings = {"namespaces": True, "filter": call_filter()}
     return ZygoteRecipe((*command, *python), {}, user, settings)
 
 

@@ -12,8 +12,7 @@ import os
 import random
 from collections.abc import Iterator
 
-from passband.score.sandbox import system_calls
-from passband.score.sandbox.recipe import BOOT, ZygoteRecipe, variables
+from passband.score.sandbox.recipe import BOOT, ZygoteRecipe, call_filter, variables
 from passband.score.sandbox.zygotes import Zygotes
 
 __all__ = ["IMAGE", "SETTING", "container", "recipe"]
@@ -38,7 +37,7 @@ def recipe(engine: str, image: str, hash_seed: int) -> ZygoteRecipe:
     user = random.SystemRandom().randrange(_FIRST_USER, _FIRST_USER + _USERS, 2) + 1
     settings = {
         "namespaces": False,
-        "filter": system_calls.program(shares_ipc=True).hex(),
+        "filter": call_filter(shares_ipc=True),
         "user": user,
         "variables": variables(hash_seed),
     }

@@ -96,7 +96,7 @@ def _wanted(is_unsafe_allowed: bool) -> list[str]:
 
 def _held(name: str) -> Zygotes:
     """Return the sandbox of a backend, made and tried once."""
-    with _lock:
+    with _lock:  # or each thread of scorers would start and try one
         if name not in _sandboxes:
             sandbox = make_sandbox(name)
             sandbox.facts()

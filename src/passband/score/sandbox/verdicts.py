@@ -36,6 +36,7 @@ def verdict(report: Message, limits: Limits) -> ProgramVerdict:
     """Return the verdict in the report of a trial."""
     messages = _messages(report)
     message = messages[-1] if messages else {}
+    # First, as a verdict that was written while the time ran out does not count.
     if timeout := _wall_clock(report, limits):
         return _verdict("timed_out", timeout, report)
     _refuse(message)

@@ -126,6 +126,7 @@ class Zygotes:
             try:
                 request = {**job, "kind": kind, "limits": asdict(relaxed)}
                 result = read(self.pool.ask(request, hash_seed, alone), relaxed)
+                # Alone it had more time on the clock, of which it may have waited most.
                 return (
                     replace(result, seconds=min(result.seconds, limits.wall)) if alone else result
                 )

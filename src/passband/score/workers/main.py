@@ -43,6 +43,7 @@ def main(module_name: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which drains first
     guard.limit()
     guard.go_without_ctypes()
+    # Imports read files and load extensions, so they come before the guard, which refuses both.
     failure, module = None, None
     try:
         module = _imported(module_name)

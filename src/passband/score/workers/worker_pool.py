@@ -132,6 +132,7 @@ class WorkerPool(ProcessPool[str, _Worker]):
     def _once(self, module: str, request: bytes, seconds: float) -> Any:
         with self._lent(module) as worker:
             reply = worker.ask(request, seconds)
+        # Raised outside of the loan: a worker that reports an error is in order.
         if "error" in reply:
             raise WorkerFailed(reply["error"])
         return reply["result"]

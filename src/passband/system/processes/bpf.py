@@ -31,6 +31,7 @@ def is_supported() -> bool:
 
 def first_steps() -> list[bytes]:
     """Return steps that end a program of another architecture, and load the system call."""
+    # At 4 is the architecture, whose numbers the rest relies on; at 0 is the number of the call.
     steps = [load(4), jump(EQUAL, _AUDIT_ARCH_X86_64, 1, 0), step(RETURN, _KILL), load(0)]
     return [*steps, jump(_AT_LEAST, _X32, 0, 1), step(RETURN, REFUSE)]
 
@@ -44,6 +45,8 @@ def answers(numbers: Iterable[int], answer: int) -> list[bytes]:
 
 def unless(number: int, position: int, test: bytes) -> list[bytes]:
     """Return steps that refuse a system call, unless an argument makes the test skip that."""
+    # The arguments follow 16 bytes of number, architecture and instruction pointer; of each the
+    # lower half comes first.
     inner = [load(16 + 8 * position), test, step(RETURN, REFUSE), step(RETURN, ALLOW)]
     return [jump(EQUAL, number, 0, len(inner)), *inner]
 

@@ -63,6 +63,7 @@ def _start_filtered(program: bytes, address: int, command: list[bytes]) -> None:
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)
+    # Before the filter: it lets a program be started by the name at this address only.
     _store(libc, command[0] + b"\0", address)
     settings = [name + b"=" + value for name, value in os.environb.items()]
     words, variables = (

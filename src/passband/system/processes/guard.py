@@ -111,7 +111,8 @@ def lock() -> None:
         for name in names:
             with contextlib.suppress(AttributeError, KeyError):
                 delattr(sys.modules[module], name)
-    sys.modules.pop("ctypes", None)
+    sys.modules.pop("ctypes", None)  # the stand-in: its next import is refused
+    # Last: the hook refuses the imports above, and cannot be taken back.
     sys.addaudithook(audit_hook(_readable()))
 
 

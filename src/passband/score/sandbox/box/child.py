@@ -68,6 +68,7 @@ def _clone() -> int:
     os.fork has no flags, and unshare(2) can put the children of a process into a new namespace of
     processes only once.
     """
+    # What os.fork does around the system call: hold the locks of the interpreter, and renew them.
     _python.PyOS_BeforeFork()
     pid = _python.syscall(*_ARGUMENTS)
     if pid == 0:

@@ -43,7 +43,7 @@ def _judged(
     outer: socket.socket,
 ) -> wire.Message:
     wire.send(control, request, [inner.fileno()])
-    inner.close()
+    inner.close()  # or the end of the child would not end the stream
     _give(outer, job["body"])
     report = _report(control)
     outer.setblocking(False)

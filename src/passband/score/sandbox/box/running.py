@@ -105,7 +105,7 @@ class RunningTrial:
         while self._alive:
             left = self._deadline - time.monotonic()
             readable, _, _ = select.select(channels, [], [], max(0.0, left))
-            if control in readable:
+            if control in readable:  # the host says nothing during a trial, so it is gone
                 self._kill()
                 return None
             if woken in readable:
@@ -138,11 +138,11 @@ class RunningTrial:
     def _end_by_time(self, proc: int | None) -> None:
         self._timed_out, self._waited = True, self._times(proc)
         self._kill()
-        self._deadline += 60.0
+        self._deadline += 60.0  # more than the kernel takes to end them
 
     def _kill(self) -> None:
         for pid in self._alive:
-            for kill in (os.killpg, os.kill):
+            for kill in (os.killpg, os.kill):  # it may not have made its group yet
                 with contextlib.suppress(OSError):
                     kill(pid, signal.SIGKILL)
 

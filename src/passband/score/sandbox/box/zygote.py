@@ -35,6 +35,7 @@ def main(settings: wire.Message) -> None:
     """Serve trials until the other end of standard input is closed."""
     control = socket.socket(fileno=fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, _RESERVED))
     null = os.open("/dev/null", os.O_RDWR)
+    # Taken now, so that no file of the zygote gets a number that a child needs.
     for number in (0, *range(3, _RESERVED)):
         os.dup2(null, number)
     null = os.dup(null)
@@ -44,6 +45,7 @@ def main(settings: wire.Message) -> None:
     zygote = Zygote(control, null, settings)
     warm_up()
     wire.send(control, _facts())
+    # A collection in a child would write to every object of the zygote, and so copy its page.
     gc.collect()
     gc.freeze()
     while zygote.serve():

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from passband.score.sandbox.bubblewrap import user_of_trials
 from passband.score.sandbox.interpreter import find_interpreter
-from passband.score.sandbox.probes.probe import Probe
+from passband.score.sandbox.probes import Probe
 from passband.score.sandbox.protocol import Limits, ProgramExit
 from passband.score.sandbox.zygotes import Zygotes
 

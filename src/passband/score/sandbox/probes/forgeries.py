@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from passband.score.sandbox.probes.probe import Probe
+from passband.score.sandbox.probes import Probe
 from passband.score.sandbox.protocol import Limits, UnitTests
 from passband.score.sandbox.zygotes import Zygotes
 
