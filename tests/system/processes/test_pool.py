@@ -89,10 +89,16 @@ def test_the_oldest_idle_process_makes_room_for_another_kind() -> None:
 
 
 def test_a_process_whose_call_raises_is_ended() -> None:
-    pool = EchoPool()
-    with pytest.raises(ZeroDivisionError), pool._slot(), pool._lent("a") as process:
-        pid = process.pid
-        raise ZeroDivisionError
+    pool, pids = EchoPool(), []
+
+    def fail() -> None:
+        with pool._slot(), pool._lent("a") as process:
+            pids.append(process.pid)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    (pid,) = pids
     assert not is_alive(pid)
     assert pool.ask("a", "x")[1] != pid
     pool.close()
