@@ -19,9 +19,9 @@ from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
 import passband.system.processes.guard as guard
 parent, spawn, popen = os.getppid(), os.posix_spawn, subprocess.Popen
 extension = getattr(PathFinder.find_spec("_ctypes"), "origin", None)
-guard.limit()
-guard.go_without_ctypes()
-guard.lock()
+guard.limit_resources()
+guard.hide_ctypes()
+guard.lock_down()
 def loaded(name):
     return _imp.create_dynamic(ModuleSpec(name, None, origin=extension))
 def classes(kind):
@@ -119,7 +119,7 @@ TAMPERING = {
 for name in [name for name in vars(guard) if name.startswith("_") and name.isupper()]:
     setattr(guard, name, type(getattr(guard, name))())
 sys.dont_write_bytecode = False
-guard.audit_hook = guard.lock = None
+guard.audit_hook = guard.lock_down = None
 """,
     "builtins": """
 true_open, true_import = open, __import__
@@ -180,8 +180,8 @@ def test_the_guard_cannot_be_switched_off(tampering: str) -> None:
 ORDINARY = """
 import sys
 import passband.system.processes.guard as guard
-guard.limit()
-guard.lock()
+guard.limit_resources()
+guard.lock_down()
 import colorsys, xml.dom.minidom, zoneinfo, decimal, fractions, difflib
 assert open(colorsys.__file__).read()
 try:
@@ -198,14 +198,14 @@ def test_imports_still_work_and_memory_is_limited(confined: bool) -> None:
 
 
 def test_an_interpreter_that_has_loaded_ctypes_is_not_locked() -> None:
-    done = run("import ctypes, passband.system.processes.guard as guard; guard.lock()")
+    done = run("import ctypes, passband.system.processes.guard as guard; guard.lock_down()")
     assert "RuntimeError: ctypes is loaded" in done.stderr
 
 
 STAND_IN = """
 import struct
 import passband.system.processes.guard as guard
-guard.go_without_ctypes()
+guard.hide_ctypes()
 from ctypes import c_long, sizeof
 print(sizeof(c_long) == struct.calcsize("l"))
 for attempt in ("from ctypes import CDLL", "import _ctypes", "import _cffi_backend"):

@@ -193,4 +193,4 @@ def test_sandboxes_see_nothing_of_the_working_folder(
 def test_sandboxes_are_started_by_absolute_paths() -> None:
     one, other = socket.socketpair()
     with one, other, pytest.raises(ValueError, match="no absolute path"):
-        launch.start(["bwrap"], one, {})
+        launch.start_on_socket(["bwrap"], one, {})

@@ -15,7 +15,7 @@ from passband.score.sandbox.probes.forgeries import FORGERIES, HONEST, unit_test
 from passband.score.sandbox.probes.leaks import LEAKS
 from passband.score.sandbox.protocol import Limits, SandboxFailed, UnitTests
 from passband.score.sandbox.zygotes import Zygotes
-from passband.system.processes import bpf
+from passband.system.processes.bpf import is_supported
 
 __all__ = ["PROBES", "Diagnosis", "SandboxFinding", "examine"]
 
@@ -87,7 +87,7 @@ def _setup(name: str, python: str, numpy: str | None) -> Iterator[SandboxFinding
     who = f"uid {os.getuid()}, yours" if user is None else f"uid {user}, as you are root"
     if name == "bubblewrap":
         yield SandboxFinding("setup", "user of programs", True, who)
-    has_filter = "on" if bpf.is_supported() else "none for this architecture"
+    has_filter = "on" if is_supported() else "none for this architecture"
     yield SandboxFinding("setup", "filter of system calls", True, has_filter)
 
 

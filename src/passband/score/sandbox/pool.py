@@ -12,7 +12,7 @@ from passband.score.sandbox.box import wire
 from passband.score.sandbox.box.client import ZygoteGone, converse
 from passband.score.sandbox.box.wire import Message
 from passband.score.sandbox.recipe import ZygoteRecipe
-from passband.system.processes.launch import end, start
+from passband.system.processes.launch import end_process, start_on_socket
 from passband.system.processes.pool import PooledProcess, ProcessPool
 
 __all__ = ["ZygoteClient", "ZygotePool"]
@@ -28,7 +28,7 @@ class ZygoteClient(PooledProcess):
         self._control, theirs = socket.socketpair()
         with theirs:
             try:
-                self._process = start(
+                self._process = start_on_socket(
                     recipe.command,
                     theirs,
                     recipe.variables,
@@ -85,7 +85,7 @@ class ZygoteClient(PooledProcess):
     def kill(self) -> None:
         """End the zygote and with it everything in its sandbox."""
         self._control.close()  # at which it ends by itself, and removes what it made
-        end(self._process, END_SECONDS)
+        end_process(self._process, END_SECONDS)
 
 
 class ZygotePool(ProcessPool[int, ZygoteClient]):

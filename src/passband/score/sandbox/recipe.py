@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from passband.score.sandbox.box.wire import Message
-from passband.system.processes import bpf
+from passband.system.processes.bpf import ANY_BIT, assemble, is_supported, jump, unless
 
 __all__ = ["BOOT", "ZygoteRecipe", "call_filter", "variables"]
 
@@ -106,10 +106,9 @@ def call_filter(shares_ipc: bool = False) -> str:
 
     shares_ipc: trials share a namespace of System V objects, which would outlive them.
     """
-    if not bpf.is_supported():
+    if not is_supported():
         return ""
     refused = (*_REFUSED, *_IPC) if shares_ipc else _REFUSED
-    steps = [*bpf.first_steps(), *bpf.answers(refused, bpf.REFUSE)]
-    steps += bpf.answers([_CLONE3], bpf.NO_SUCH_CALL)  # its arguments cannot be seen; clone's can
-    steps += bpf.unless(_CLONE, 0, bpf.jump(bpf.ANY_BIT, _NAMESPACES, 0, 1))
-    return b"".join([*steps, bpf.step(bpf.RETURN, bpf.ALLOW)]).hex()
+    no_namespaces = unless(_CLONE, 0, jump(ANY_BIT, _NAMESPACES, 0, 1))
+    # The arguments of clone3 cannot be seen; those of clone can.
+    return assemble(refused, [_CLONE3], no_namespaces).hex()

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any, BinaryIO
 
 from passband.errors import describe
-from passband.system.processes import guard
+from passband.system.processes.guard import hide_ctypes, limit_resources, lock_down
 
 __all__ = ["FUNCTIONS", "main"]
 
@@ -41,15 +41,15 @@ def main(module_name: str) -> None:
     """Serve calls of one module's functions until standard input ends."""
     requests, replies = sys.stdin.buffer, _take_standard_output()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which drains first
-    guard.limit()
-    guard.go_without_ctypes()
+    limit_resources()
+    hide_ctypes()
     # Imports read files and load extensions, so they come before the guard, which refuses both.
     failure, module = None, None
     try:
         module = _imported(module_name)
     except Exception as error:
         failure = {"error": describe(error)}
-    guard.lock()
+    lock_down()
     for line in requests:
         name, arguments, seconds = json.loads(line)
         _write(replies, {})  # taken up: the clock starts

@@ -11,14 +11,14 @@ import sys
 from collections.abc import Iterable
 
 __all__ = [
-    "ALLOW", "ANY_BIT", "EQUAL", "NO_SUCH_CALL", "REFUSE", "RETURN", "answers", "first_steps",
-    "is_supported", "jump", "load", "step", "unless",
+    "ALLOW", "ANY_BIT", "EQUAL", "REFUSE", "RETURN", "assemble", "is_supported", "jump", "load",
+    "step", "unless",
 ]  # fmt: skip
 
 _AUDIT_ARCH_X86_64 = 0xC000003E
 _X32 = 0x40000000  # numbers of a second, rarely used, way to call
 
-ALLOW, REFUSE, NO_SUCH_CALL = 0x7FFF0000, 0x00050001, 0x00050026
+ALLOW, REFUSE, _NO_SUCH_CALL = 0x7FFF0000, 0x00050001, 0x00050026
 _KILL = 0x80000000
 _LOAD, EQUAL, _AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 
@@ -29,14 +29,23 @@ def is_supported() -> bool:
     return sys.platform == "linux" and is_x86_64
 
 
-def first_steps() -> list[bytes]:
+def assemble(refused: Iterable[int], unknown: Iterable[int], further: Iterable[bytes]) -> bytes:
+    """Return a filter that refuses some system calls, does not know others, and has further steps.
+
+    Libraries fall back to an older call where the kernel does not know a new one.
+    """
+    steps = [*_first_steps(), *_answers(refused, REFUSE), *_answers(unknown, _NO_SUCH_CALL)]
+    return b"".join([*steps, *further, step(RETURN, ALLOW)])
+
+
+def _first_steps() -> list[bytes]:
     """Return steps that end a program of another architecture, and load the system call."""
     # At 4 is the architecture, whose numbers the rest relies on; at 0 is the number of the call.
     steps = [load(4), jump(EQUAL, _AUDIT_ARCH_X86_64, 1, 0), step(RETURN, _KILL), load(0)]
     return [*steps, jump(_AT_LEAST, _X32, 0, 1), step(RETURN, REFUSE)]
 
 
-def answers(numbers: Iterable[int], answer: int) -> list[bytes]:
+def _answers(numbers: Iterable[int], answer: int) -> list[bytes]:
     """Return steps that answer some system calls."""
     return [
         code for number in numbers for code in (jump(EQUAL, number, 0, 1), step(RETURN, answer))

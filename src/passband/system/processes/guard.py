@@ -32,7 +32,7 @@ from typing import Any, cast
 
 from passband.system.processes.first_stage import set_limits
 
-__all__ = ["LIMITS", "MEMORY", "audit_hook", "go_without_ctypes", "limit", "lock"]
+__all__ = ["LIMITS", "MEMORY", "audit_hook", "hide_ctypes", "limit_resources", "lock_down"]
 
 MEMORY = 1 << 30  # bytes of address space; sympy and math-verify take 65 MB of it
 LIMITS = {"AS": MEMORY, "CORE": 0, "FSIZE": 0, "NOFILE": 64, "NPROC": 0}
@@ -84,16 +84,16 @@ _SILENT = {
 }  # fmt: skip
 
 
-def limit() -> None:
+def limit_resources() -> None:
     """Set the limits of the kernel, unless the first stage did, and they can change no more."""
     set_limits(LIMITS)
 
 
-def go_without_ctypes() -> None:
+def hide_ctypes() -> None:
     """Keep ctypes, which reads and writes any memory, out of this process from its start.
 
     sympy asks ctypes for the size of a C long and for nothing else, and a module that can answer
-    that takes its place until `lock`.
+    that takes its place until `lock_down`.
     """
     stand_in: Any = ModuleType("ctypes")
     stand_in.c_long, stand_in.sizeof = "l", struct.calcsize
@@ -102,7 +102,7 @@ def go_without_ctypes() -> None:
         sys.modules[name] = cast(ModuleType, None)  # its import fails
 
 
-def lock() -> None:
+def lock_down() -> None:
     """Give up everything that no call of a worker needs, for good."""
     if sys.modules.get("_ctypes") is not None:
         raise RuntimeError("ctypes is loaded, and with it the guard could be switched off")

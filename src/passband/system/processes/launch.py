@@ -30,7 +30,15 @@ from pathlib import Path
 from passband.system.processes import bpf, system_calls
 from passband.system.processes.guard import LIMITS
 
-__all__ = ["confined", "end", "environment", "find_program", "import_path", "launch", "start"]
+__all__ = [
+    "confined",
+    "end_process",
+    "environment",
+    "find_program",
+    "import_path",
+    "launch",
+    "start_on_socket",
+]
 
 # -I: neither the working folder nor PYTHON* variables; -S: no .pth file, which may run code;
 # -B: no byte code written. What site would have found comes with the import path.
@@ -93,7 +101,7 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
     return seen
 
 
-def end(process: subprocess.Popen[bytes], seconds: float) -> None:
+def end_process(process: subprocess.Popen[bytes], seconds: float) -> None:
     """Wait for a process that is about to end by itself; kill it if it does not in time."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
@@ -125,7 +133,7 @@ def _outside_of_working_folder(folders: Iterable[str]) -> Iterable[str]:
             yield folder
 
 
-def start(
+def start_on_socket(
     command: Sequence[str],
     control: socket.socket,
     variables: Mapping[str, str],

@@ -51,17 +51,12 @@ def program(address: int) -> bytes:
     is started has no way to store a name there: the address is random, Python chooses none itself,
     and with the limit on memory nothing that it allocates reaches that far.
     """
-    steps = [
-        *bpf.first_steps(),
-        *bpf.answers(_FORBIDDEN, bpf.REFUSE),
-        *bpf.answers(_UNKNOWN, bpf.NO_SUCH_CALL),
-    ]
-    steps += bpf.unless(_OPEN, 1, bpf.jump(bpf.ANY_BIT, _WRITING, 0, 1))
+    steps = bpf.unless(_OPEN, 1, bpf.jump(bpf.ANY_BIT, _WRITING, 0, 1))
     steps += bpf.unless(_OPENAT, 2, bpf.jump(bpf.ANY_BIT, _WRITING, 0, 1))
     steps += bpf.unless(_CLONE, 0, bpf.jump(bpf.ANY_BIT, _CLONE_THREAD, 1, 0))
     steps += _unless_it_reads_own_limits()
     steps += _unless_the_name_is_at(address)
-    return b"".join([*steps, bpf.step(bpf.RETURN, bpf.ALLOW)])
+    return bpf.assemble(_FORBIDDEN, _UNKNOWN, steps)
 
 
 def _unless_it_reads_own_limits() -> list[bytes]:
