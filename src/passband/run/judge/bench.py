@@ -13,7 +13,7 @@ from passband.generate.problem import Problem
 from passband.run.blocks import trial_seed
 from passband.run.judge.call_log import CallLog, Recorded
 from passband.run.judge.judge import Judge
-from passband.score.judge.call import CallFailed, Heard, JudgeCall, JudgedProblem, Reply
+from passband.score.judge.call import CallFailed, JudgeCall, JudgedProblem, RecordedReply, Reply
 from passband.score.judge.verdict import JudgeVerdict
 from passband.score.scorer import NotScoredYet
 from passband.trials.rows import AttemptRow, CallRow, CallStatus, Status, TrialRow
@@ -56,7 +56,7 @@ class JudgeBench:
         """Return the answer of the other run to the same problem; None if it has none."""
         return self.others(problem, trial)
 
-    async def ask(self, call: JudgeCall) -> Heard:
+    async def ask(self, call: JudgeCall) -> RecordedReply:
         """Return the reply of the same content, or ask; either is on disk before it counts."""
         if call.key in self._under_way:
             await asyncio.shield(self._under_way[call.key])
@@ -76,7 +76,7 @@ class JudgeBench:
         finally:
             del self._under_way[call.key]
 
-    async def _heard(self, call: JudgeCall) -> Heard:
+    async def _heard(self, call: JudgeCall) -> RecordedReply:
         place, key = self._place(call), bytes.fromhex(call.key)
         recorded = await self._kept(self.log.look(self.scorer, *place, key))
         if recorded.reply is not None:
@@ -103,7 +103,7 @@ class JudgeBench:
             raise CallFailed(f"the judge gave no reply ({row.status}).")
         return await self._record(call, row, attempt)
 
-    async def _record(self, call: JudgeCall, row: TrialRow, attempt: int) -> Heard:
+    async def _record(self, call: JudgeCall, row: TrialRow, attempt: int) -> RecordedReply:
         reply = Reply(row.text, row.status != "truncated")
         status = _REPLIED[row.status]
         verdict = _verdict(call, reply, status)
@@ -115,9 +115,9 @@ class JudgeBench:
             row.latency_ms, row.seed, detail=verdict.reason,
         )  # fmt: skip
         await self._kept(self.log.add(kept))
-        return Heard(reply, verdict)
+        return RecordedReply(reply, verdict)
 
-    async def _taken(self, call: JudgeCall, recorded: Recorded, row: CallRow) -> Heard:
+    async def _taken(self, call: JudgeCall, recorded: Recorded, row: CallRow) -> RecordedReply:
         """Return a reply that is recorded; one of another trial is recorded for this one too."""
         place, heard = self._place(call), _heard(call, row)
         known = max(recorded.attempts, self._attempts.get(place, 0))
@@ -184,10 +184,10 @@ def _verdict(call: JudgeCall, reply: Reply, status: CallStatus) -> JudgeVerdict:
     return call.read(reply.text, is_complete=reply.is_complete)
 
 
-def _heard(call: JudgeCall, row: CallRow) -> Heard:
+def _heard(call: JudgeCall, row: CallRow) -> RecordedReply:
     """Return a recorded reply as if it had come now."""
     reply = Reply(row.reply, row.status != "truncated", is_reused=True)
-    return Heard(reply, _verdict(call, reply, row.status))
+    return RecordedReply(reply, _verdict(call, reply, row.status))
 
 
 def _now() -> int:

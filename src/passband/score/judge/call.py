@@ -14,10 +14,10 @@ from passband.score.judge.verdict import JudgeVerdict, read_verdict
 
 __all__ = [
     "CallFailed",
-    "Heard",
     "JudgeCall",
     "JudgeClient",
     "JudgedProblem",
+    "RecordedReply",
     "Reply",
     "content_key",
 ]
@@ -58,7 +58,7 @@ class Reply(NamedTuple):
     is_reused: bool = False
 
 
-class Heard(NamedTuple):
+class RecordedReply(NamedTuple):
     """A reply that is on disk, and its verdict."""
 
     reply: Reply
@@ -83,7 +83,7 @@ class JudgeClient(Protocol):
         """Return the answer of another run to the same problem; None if it has none."""
         ...
 
-    async def ask(self, call: JudgeCall) -> Heard:
+    async def ask(self, call: JudgeCall) -> RecordedReply:
         """Return the recorded reply of the same content, or ask; record it before it counts.
 
         Raises `NotScoredYet` where there is no reply now but may be one later, and `CallFailed`

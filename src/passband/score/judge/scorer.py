@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from passband.errors import InvalidInput, describe
 from passband.score.extract.answer import without_reasoning
 from passband.score.filtering import INVALID, FilterStep, apply_steps, make_step
-from passband.score.judge.call import CallFailed, Heard, JudgeCall, JudgeClient, content_key
+from passband.score.judge.call import CallFailed, JudgeCall, JudgeClient, RecordedReply, content_key
 from passband.score.judge.options import JudgeOptions
 from passband.score.judge.prompt import JudgeTurn, judge_prompt, reminder, rubric_values
 from passband.score.judge.votes import JudgeVote, pair_vote, score_votes
@@ -92,8 +92,8 @@ class JudgeScorer(Scorer):
         changed.address = address
         return changed
 
-    def at(self, client: JudgeClient) -> JudgeScorer:
-        """Return the same scorer, able to ask."""
+    def with_client(self, client: JudgeClient) -> JudgeScorer:
+        """Return the same scorer with a client to ask through."""
         changed = copy.copy(self)
         changed._client = client
         return changed
@@ -110,7 +110,7 @@ class JudgeScorer(Scorer):
     def score(
         self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
     ) -> Score:
-        """Score one completion, where nothing else is under way."""
+        """Score one completion, outside of an event loop."""
         from passband.event_loop import complete_anywhere
 
         return complete_anywhere(self.score_async(text, reference, trial))
@@ -210,7 +210,7 @@ class _Case:
         reason = next((reply.verdict.reason for reply in heard if reply.verdict.word is None), None)
         return pair_vote(heard[0].verdict.word, heard[1].verdict.word, reason)
 
-    async def _heard(self, vote: int, order: int, answers: Mapping[str, str]) -> Heard:
+    async def _heard(self, vote: int, order: int, answers: Mapping[str, str]) -> RecordedReply:
         """Return the reply of one order; ask once more if it has no verdict."""
         rubric = self._options.rubric
         turns = judge_prompt(rubric, self._values, answers, self._options.longest)
@@ -228,7 +228,7 @@ class _Case:
         attempt: int,
         answers: Mapping[str, str],
         earlier: str = "",
-    ) -> Heard:
+    ) -> RecordedReply:
         texts = {**self._values, **answers}
         position = (vote, order, attempt)
         key = content_key(self._identity, self._problem.key, texts, position, earlier)
