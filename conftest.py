@@ -138,7 +138,7 @@ def _asyncio_as_it_is() -> Iterator[None]:
 def _no_unsafe_code() -> Iterator[None]:
     """Withdraw what a command with --unsafe-code allowed its process."""
     yield
-    policy = sys.modules.get("passband.score.sandbox.policy")
+    policy = sys.modules.get("passband.score.sandbox.find")
     if policy is not None:
         policy.policy.is_unsafe_allowed = False
 
@@ -147,7 +147,7 @@ def _no_unsafe_code() -> Iterator[None]:
 def _own_registrations() -> Iterator[None]:
     from passband.generate.providers import providers
     from passband.readers import readers
-    from passband.score.filters import filters
+    from passband.score.filtering import filters
     from passband.score.registry import scorers
     from passband.score.repeats import aggregations
     from passband.stats.interval.registry import methods

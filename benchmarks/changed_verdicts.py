@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband import Outcomes, estimate
-from passband.score.code.again import FEWEST, MORE_FEWEST, MORE_SHARE, SHARE
+from passband.score.code.flaky_sample import FEWEST, MORE_FEWEST, MORE_SHARE, SHARE
 from passband.stats.interval.flips import RerunFlip, Reruns, with_reruns
 from passband.stats.metric.registry import parse_metric
 from passband.types import Bools, Floats

@@ -27,7 +27,7 @@ from typing import Any
 import aiohttp
 import bare_loop
 
-from passband.score.extract import extract
+from passband.score.extract.answer import extract
 
 EVERY = 0.05  # seconds between commits
 TABLE = (

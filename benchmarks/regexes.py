@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterator
 from passband.errors import InvalidInput
 from passband.score.builtin.choice import read_choice
 from passband.score.builtin.math import normalise
-from passband.score.extract import RULES, extract
-from passband.score.parse_number import read_number
+from passband.score.extract.answer import RULES, extract
+from passband.score.extract.parse_number import read_number
 from passband.score.patterns import MOST_NANOSECONDS, Pattern
 
 PATTERNS = [

@@ -126,7 +126,7 @@ def score(run: Path, scorer: str, *, on_ray: bool) -> float:
     """Score a run in this process, and return the seconds without the start of a cluster."""
     from passband import plugins
     from passband.cluster.address import Address
-    from passband.cluster.connect import connect
+    from passband.cluster.connection import connect
     from passband.cluster.tasks import map_tasks
     from passband.run.remote import RemoteScoring
     from passband.run.rescore import rescore_run

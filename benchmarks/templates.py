@@ -13,7 +13,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from passband.score.workers.pool import pool
+from passband.score.workers.worker_pool import pool
 from passband.tasks.loader import load_task
 
 LOOP = "{% for c in choices %}{{ 'ABCD'[loop.index0] }}. {{ c }}\n{% endfor %}"

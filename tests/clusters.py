@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 import pytest
 
-from passband.cluster.connect import ray_module
+from passband.cluster.connection import ray_module
 
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"

@@ -35,24 +35,21 @@ from passband.run.label.sheet import read_sheet
 from passband.run.label.ticket import Ticket
 from passband.run.label.value import parse_label
 from passband.score.builtin.choice import choice
-from passband.score.builtin.contains import contains
-from passband.score.builtin.exact_match import exact_match
-from passband.score.builtin.f1 import f1
 from passband.score.builtin.math import normalise
 from passband.score.builtin.numeric import numeric
+from passband.score.builtin.text import contains, exact_match, f1
 from passband.score.code.problem_tests import read_tests
 from passband.score.code.program import find_program_here
 from passband.score.command import read_reply as read_command_reply
-from passband.score.extract import RULES, extract
-from passband.score.filters import make_step
-from passband.score.judge.fence import fenced
-from passband.score.judge.prompt import judge_prompt
+from passband.score.extract.answer import RULES, extract
+from passband.score.extract.parse_number import read_number
+from passband.score.filtering import make_step
+from passband.score.judge.prompt import fenced, judge_prompt
 from passband.score.judge.rubric import ANSWERS, read_rubric
 from passband.score.judge.verdict import read_verdict
-from passband.score.parse_number import read_number
 from passband.score.patterns import compile_pattern
 from passband.score.sandbox.box import plain
-from passband.score.sandbox.result import Finished
+from passband.score.sandbox.protocol import ProgramExit
 from passband.score.scorer import Reference
 from passband.score.span import find_span, steps_of
 from passband.stats.decision.planning.file import content_hash
@@ -324,7 +321,7 @@ def _value(data: bytes) -> object:
 
 
 def _command_reply(data: bytes) -> object:
-    score, _ = read_command_reply(Finished(0, stdout=text(data)))
+    score, _ = read_command_reply(ProgramExit(0, stdout=text(data)))
     assert 0 <= score <= 1
     return score
 

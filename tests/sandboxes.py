@@ -7,8 +7,7 @@ import pytest
 
 from passband.errors import PassbandError
 from passband.score.sandbox.find import make_sandbox
-from passband.score.sandbox.job import UnitTests
-from passband.score.sandbox.limits import Limits
+from passband.score.sandbox.protocol import Limits, UnitTests
 from passband.score.sandbox.zygotes import Zygotes
 
 AMPLE = Limits(wall=60, cpu=30)  # for a busy machine

@@ -7,8 +7,8 @@ import pytest
 from passband.cpus import VARIABLE, available_cpus
 from passband.errors import InvalidInput
 from passband.run.grade import slow_threads
-from passband.score.sandbox.pool import Pool as Zygotes
-from passband.score.workers.pool import Pool
+from passband.score.sandbox.pool import ZygotePool
+from passband.score.workers.worker_pool import WorkerPool
 
 
 def test_the_setting_decides(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,12 +35,12 @@ def test_a_setting_that_is_no_number_is_refused(
 
 
 def test_pools_and_threads_follow_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    pool = Pool()  # made before its process knows its share, as the one of scorers is
+    pool = WorkerPool()  # made before its process knows its share, as the one of scorers is
     monkeypatch.setenv(VARIABLE, "1")
     assert pool.size == 1
-    assert Zygotes(lambda seed: None).size == 2  # type: ignore[arg-type, return-value]
+    assert ZygotePool(lambda seed: None).size == 2  # type: ignore[arg-type, return-value]
     assert slow_threads() == 4
     monkeypatch.setenv(VARIABLE, "16")
     assert pool.size == 1  # it has been asked
-    assert Pool().size == 4
+    assert WorkerPool().size == 4
     assert slow_threads() == 18

@@ -136,8 +136,10 @@ def test_no_test_sleeps() -> None:
     assert not sleeping
 
 
-LAUNCHER = "passband.score.workers.launch"
-FIRST_STAGE = "passband.score.workers.first_stage"  # goes on as another program; starts no process
+LAUNCHER = "passband.system.processes.launch"
+FIRST_STAGE = (
+    "passband.system.processes.first_stage"  # goes on as another program; starts no process
+)
 BOX = "passband.score.sandbox.box.child"  # runs inside sandboxes, and makes the trials there
 SHARDS = "passband.run.shards.local"  # starts passband itself
 PAGER = "passband.cli.pager"  # starts what the user's PAGER names, and nothing that a text names

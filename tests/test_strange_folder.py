@@ -158,7 +158,12 @@ def test_no_verb_runs_planted_code_or_shows_a_key(folder: Path) -> None:
 
 def test_those_are_all_verbs() -> None:
     verbs = {command.name for command in app.registered_commands}
-    others = {"validate", "serve", "view", "doctor"}  # the last: tests/score/workers/test_launch.py
+    others = {
+        "validate",
+        "serve",
+        "view",
+        "doctor",
+    }  # the last: tests/system/processes/test_launch.py
     assert verbs == {*others, *(words.split()[0] for words in VERBS)}
 
 

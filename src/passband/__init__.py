@@ -27,7 +27,7 @@ _EXPORTS = {
     "passband.generate.providers": "register_provider",
     "passband.readers": "Groups Log read register_reader",
     "passband.run.simple_evaluate": "simple_evaluate",
-    "passband.score.filters": "register_filter",
+    "passband.score.filtering": "register_filter",
     "passband.score.registry": "register_scorer",
     "passband.score.repeats": "register_repeat_aggregation",
     "passband.scorebook.evaluation": "evaluate evaluate_async",

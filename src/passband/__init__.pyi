@@ -27,7 +27,7 @@ from passband.readers import Log as Log
 from passband.readers import read as read
 from passband.readers import register_reader as register_reader
 from passband.run.simple_evaluate import simple_evaluate as simple_evaluate
-from passband.score.filters import register_filter as register_filter
+from passband.score.filtering import register_filter as register_filter
 from passband.score.registry import register_scorer as register_scorer
 from passband.score.repeats import register_repeat_aggregation as register_repeat_aggregation
 from passband.scorebook.evaluation import evaluate as evaluate

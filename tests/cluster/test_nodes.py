@@ -10,8 +10,15 @@ import pytest
 
 import clusters
 from passband.cluster import nodes
-from passband.cluster.failure import ClusterFailed, UnequalNodes
-from passband.cluster.nodes import Node, check_nodes, on_each_node, unwrapped, working_nodes
+from passband.cluster.nodes import (
+    ClusterFailed,
+    Node,
+    UnequalNodes,
+    check_nodes,
+    on_each_node,
+    unwrapped,
+    working_nodes,
+)
 from passband.errors import InvalidInput
 from passband.version import __version__
 

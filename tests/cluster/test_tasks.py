@@ -12,8 +12,7 @@ import pytest
 
 import clusters
 from passband.cluster import tasks
-from passband.cluster.failure import ClusterFailed
-from passband.cluster.nodes import Node
+from passband.cluster.nodes import ClusterFailed, Node
 from passband.cluster.tasks import map_tasks
 from passband.cpus import available_cpus
 from passband.errors import InvalidInput

@@ -1,12 +1,12 @@
 """The lines of `passband doctor`."""
 
 from passband.report.doctor import doctor_lines
-from passband.score.sandbox.doctor import Diagnosis, Finding
+from passband.score.sandbox.doctor import Diagnosis, SandboxFinding
 
 GOOD = (
-    Finding("setup", "start", True, "bubblewrap runs python3"),
-    Finding("escape", "network", True),
-    Finding("forgery", "atexit", True),
+    SandboxFinding("setup", "start", True, "bubblewrap runs python3"),
+    SandboxFinding("escape", "network", True),
+    SandboxFinding("forgery", "atexit", True),
 )
 
 
@@ -25,8 +25,10 @@ def test_a_sandbox_that_holds() -> None:
 
 
 def test_one_that_does_not() -> None:
-    bad = Diagnosis("docker", (*GOOD, Finding("leak", "files", False, "the next trial found it")))
-    missing = Diagnosis("bubblewrap", (Finding("setup", "start", False, "no"),))
+    bad = Diagnosis(
+        "docker", (*GOOD, SandboxFinding("leak", "files", False, "the next trial found it"))
+    )
+    missing = Diagnosis("bubblewrap", (SandboxFinding("setup", "start", False, "no"),))
     lines = list(doctor_lines([missing, bad]))
     assert "    start                              no    no" in lines
     assert "    files                              GOT THROUGH the next trial found it" in lines

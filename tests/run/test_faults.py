@@ -17,6 +17,7 @@ from passband.run.endpoint import Outage
 from passband.run.loop import Runner
 from passband.run.settings import Patience
 from passband.score.pipeline import make_scorer
+from passband.score.scorer import Scorer
 from runs import HURRIED, Bench, sums
 
 pytestmark = pytest.mark.process
@@ -554,7 +555,7 @@ def test_a_score_that_is_no_number_is_an_error(bench: Bench) -> None:
     assert {(row.scores[0].value, row.scores[0].status) for row in bench.rows} == {(None, "error")}
 
 
-class Raises:
+class Raises(Scorer):
     """A scorer that does what it must not."""
 
     name = identity = "raises"
@@ -564,12 +565,6 @@ class Raises:
 
     def score(self, text: object, reference: object) -> object:
         raise RuntimeError(f"cannot score {text}")
-
-    def same(self, one: str, other: str) -> bool:
-        return one == other
-
-    def close(self) -> None:
-        pass
 
 
 @pytest.mark.parametrize("slow", [False, True])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from passband.run.grade import Grader
 from passband.score.pipeline import make_scorer
-from passband.score.scorer import Reference, Score
+from passband.score.scorer import Reference, Score, Scorer
 from passband.trials.rows import STATUSES, TrialRow
 from stores import any_text
 
@@ -18,7 +18,7 @@ TEXTS = ["The answer is 4.", r"\boxed{four}", r"\boxed{", "", " ", "[invalid]", 
 
 
 @dataclass
-class Odd:
+class Odd(Scorer):
     """A scorer of somebody's own, which looks at the whole trial or fails."""
 
     takes_trial: bool = False

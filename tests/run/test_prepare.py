@@ -63,7 +63,7 @@ def exported(directory: Path) -> bytes:
     return file.getvalue()
 
 
-class Slow:
+class Slow(Scorer):
     """A scorer that works beside the run."""
 
     name, identity, slow, spec = "slow", "slow 1", True, None
@@ -73,9 +73,6 @@ class Slow:
 
     def score(self, text: str | None, reference) -> Score:
         return self._scorer.score(text, reference)
-
-    def same(self, first: str, second: str) -> bool:
-        return first == second
 
     def close(self) -> None:
         self._scorer.close()

@@ -7,7 +7,7 @@ import pytest
 
 from code_runs import BROKEN, CRASHES, HANGS, ORDER, RIGHT, WRONG, run_functions, write_functions
 from passband.run.rescore import rescore_run
-from passband.score.code.again import Place, chosen_again, chosen_timeouts, hash_seed
+from passband.score.code.flaky_sample import TrialRef, chosen_again, chosen_timeouts, hash_seed
 from passband.summary.run_summary import summarize_run
 from passband.trials.merge import merge
 from passband.trials.reader import Trials
@@ -95,12 +95,12 @@ def test_second_verdicts_survive_a_merge(tmp_path: Path) -> None:
 
 
 def test_the_choice_depends_on_the_run_and_the_trial_alone() -> None:
-    places = [Place(f"p{at % 50}", at) for at in range(3000)]
+    places = [TrialRef(f"p{at % 50}", at) for at in range(3000)]
     some = chosen_again(places, "run")
     assert chosen_again(places[::-1], "run") == some
     assert len(some) == 150
     assert chosen_again(places, "other") != some
-    grown = [*places, *(Place("q", at) for at in range(3000))]
+    grown = [*places, *(TrialRef("q", at) for at in range(3000))]
     kept = set(some) & set(chosen_again(grown, "run"))
     assert len(kept) > 100
     assert len(chosen_timeouts(places, "run")) == 30

@@ -15,7 +15,7 @@ from passband.run.grade import Grader
 from passband.score import patterns
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
-from passband.score.workers.pool import pool
+from passband.score.workers.worker_pool import pool
 from passband.trials.rows import TrialRow
 from runs import Bench, sums
 from stores import writing

@@ -10,14 +10,14 @@ from passband.errors import InvalidInput
 from passband.run.grade import Grader
 from passband.run.rescore import Rescoring, chosen_scorers, score_again, score_recorded
 from passband.score.pipeline import make_scorer
-from passband.score.scorer import Reference, Score
+from passband.score.scorer import Reference, Score, Scorer
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import ScorerEntry
 from passband.trials.store import Store
 from runs import NAME, Bench, number_scorer, sums
 
 
-class Counting:
+class Counting(Scorer):
     """A scorer that counts how often it is asked."""
 
     slow = False
@@ -30,9 +30,6 @@ class Counting:
     def score(self, text: str | None, reference: Reference) -> Score:
         self.texts.append(text)
         return Score(float(len(reference.targets)), answer=text)
-
-    def same(self, one: str, other: str) -> bool:
-        return one == other
 
     def close(self) -> None:
         self.closed += 1

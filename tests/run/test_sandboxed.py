@@ -9,7 +9,7 @@ from commands import run
 from passband.errors import InvalidInput
 from passband.run.sandboxed import used_sandboxes
 from passband.score.pipeline import make_scorer
-from passband.score.sandbox.result import SandboxFailed
+from passband.score.sandbox.protocol import SandboxFailed
 from passband.trials.reader import Trials
 
 pytestmark = pytest.mark.process

@@ -18,7 +18,7 @@ from passband.run.score_chunk import (
     try_scorers,
 )
 from passband.score.pipeline import make_scorer
-from passband.score.scorer import Reference, Score
+from passband.score.scorer import Reference, Score, Scorer
 from passband.trials.rows import TrialRow
 
 TEXTS = ("The answer is 42.", "It is 41", None, "\\boxed{42}")
@@ -26,19 +26,13 @@ REFERENCE = Reference(("42",))
 STEPS = [{"function": "extract", "rules": ["boxed", "last_number"]}]
 
 
-class Nameless:
+class Nameless(Scorer):
     """A scorer that a task brings as code."""
 
     name, identity, spec, slow = "nameless", "nameless 1", None, False
 
     def score(self, text: str | None, reference: Reference) -> Score:
         return Score(1.0)
-
-    def same(self, one: str, other: str) -> bool:
-        return one == other
-
-    def close(self) -> None:
-        pass
 
 
 def chunk(name: str = "numeric") -> tuple[Chunk, Grader]:

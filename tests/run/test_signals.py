@@ -19,7 +19,7 @@ from commands import Done, apart, process, run
 from fault_server import FaultServer, Received
 from passband.errors import PassbandError
 from passband.run.loop import Runner
-from passband.score.scorer import Score
+from passband.score.scorer import Score, Scorer
 from passband.trials.reader import Trials
 from runs import Bench, sums
 
@@ -217,7 +217,7 @@ def test_a_function_that_never_returns_does_not_hold_the_run(
         assert ended(started).code == 130
 
 
-class Held:
+class Held(Scorer):
     """A slow scorer that scores nothing before it is let go."""
 
     name = identity = "held"
@@ -234,12 +234,6 @@ class Held:
         if not self.released.wait(LONGEST):
             raise TimeoutError("nobody let go of the scorer")
         return Score(1.0)
-
-    def same(self, one: str, other: str) -> bool:
-        return one == other
-
-    def close(self) -> None:
-        pass
 
 
 @contextmanager

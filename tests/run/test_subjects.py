@@ -16,7 +16,7 @@ from passband.run.ask import NothingAnswered
 from passband.run.counters import Price
 from passband.run.session import Finished
 from passband.run.settings import Settings
-from passband.score.scorer import Reference, Score
+from passband.score.scorer import Reference, Score, Scorer
 from passband.tasks.task import Task
 from passband.trials.reader import Trials
 from runs import HURRIED, NAME, Bench, number_scorer, run_watched, sums
@@ -128,7 +128,7 @@ def test_a_cost_that_is_known_counts_instead_of_the_tokens(bench: Bench) -> None
 # --- scorers that wait -----------------------------------------------------------------------
 
 
-class Judge:
+class Judge(Scorer):
     """A scorer that has to be awaited, and that looks at the trial."""
 
     name, identity, slow, is_async, takes_trial, spec = "judge", "judge 1", False, True, True, None
@@ -151,12 +151,6 @@ class Judge:
 
     def score(self, text: Any, reference: Reference, trial: Any = None) -> Score:
         raise AssertionError("an async scorer must be awaited")
-
-    def same(self, one: str, other: str) -> bool:
-        return one == other
-
-    def close(self) -> None:
-        pass
 
 
 def test_async_scorers_are_awaited_beside_the_run(bench: Bench) -> None:

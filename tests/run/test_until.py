@@ -17,7 +17,7 @@ from passband.generate.providers import Connection
 from passband.run.session import Finished
 from passband.run.settings import Settings, Until
 from passband.run.until import until_schedule
-from passband.score.scorer import Reference, Score
+from passband.score.scorer import Reference, Score, Scorer
 from passband.stats.data.evidence import Evidence, Finding
 from passband.stats.data.scale import UNIT
 from passband.stats.sequential.bernstein import Rounds
@@ -280,7 +280,7 @@ def test_the_target_and_a_forecast_are_said(bench: Bench) -> None:
     assert counters.planned == counters.done
 
 
-class Halves:
+class Halves(Scorer):
     """A scorer that gives half a point."""
 
     name = "halves"

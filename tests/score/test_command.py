@@ -9,11 +9,11 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.run.grade import Grader
-from passband.score.builtin.command import command
+from passband.score.builtin.made import command
 from passband.score.command import CommandScorer, read_reply, request
 from passband.score.pipeline import make_scorer
-from passband.score.sandbox.recipe import Recipe
-from passband.score.sandbox.result import Finished
+from passband.score.sandbox.protocol import ProgramExit
+from passband.score.sandbox.recipe import ZygoteRecipe
 from passband.score.sandbox.zygotes import Zygotes
 from passband.score.scorer import Reference, ScoredTrial
 from passband.tasks.loader import load_task
@@ -70,7 +70,7 @@ def test_checkers_that_fail(confined: Zygotes) -> None:
 
 def test_a_sandbox_that_is_gone_is_an_error_and_never_a_0() -> None:
     checking = scorer("true")
-    checking._sandbox = Zygotes("gone", lambda seed: Recipe(("/nowhere/bwrap",)))
+    checking._sandbox = Zygotes("gone", lambda seed: ZygoteRecipe(("/nowhere/bwrap",)))
     row = TrialRow(problem=0, trial=0, status="ok", text="4")
     (score,) = Grader([(1, checking)], [FOUR]).grade(row)
     assert (score.value, score.status) == (None, "error")
@@ -87,9 +87,9 @@ def test_a_sandbox_that_is_gone_is_an_error_and_never_a_0() -> None:
 def test_replies(written: str, value: float | None) -> None:
     if value is None:
         with pytest.raises(InvalidInput, match="must write"):
-            read_reply(Finished(0, stdout=written))
+            read_reply(ProgramExit(0, stdout=written))
     else:
-        assert read_reply(Finished(0, stdout=written)) == (value, None)
+        assert read_reply(ProgramExit(0, stdout=written)) == (value, None)
 
 
 def test_what_the_command_reads() -> None:

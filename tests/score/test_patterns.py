@@ -7,7 +7,7 @@ import pytest
 from passband.errors import InvalidInput
 from passband.score import patterns
 from passband.score.patterns import NeedsWorker, compile_pattern, quickly
-from passband.score.workers.pool import WorkerTimeout
+from passband.score.workers.worker_pool import WorkerTimeout
 
 
 @pytest.mark.parametrize(

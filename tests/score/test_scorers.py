@@ -5,15 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
-from passband.score.builtin.bleu import bleu
 from passband.score.builtin.choice import choice, read_choice
-from passband.score.builtin.chrf import chrf
-from passband.score.builtin.contains import contains
-from passband.score.builtin.exact_match import exact_match
-from passband.score.builtin.f1 import f1
 from passband.score.builtin.numeric import numeric
-from passband.score.builtin.regex import regex
-from passband.score.builtin.ter import ter
+from passband.score.builtin.text import contains, exact_match, f1, regex
+from passband.score.builtin.translation import bleu, chrf, ter
 from passband.score.scorer import Reference
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from passband.score.extract import extract
+from passband.score.extract.answer import extract
 from passband.score.span import find_span, steps_of
 
 NUMBER = [{"function": "extract", "rules": ["last_number"]}]

@@ -37,7 +37,7 @@ class Answer:
     finish: Finish
 
 
-class SlowScorer:
+class SlowScorer(Scorer):
     """Scores by length, in a thread."""
 
     name, identity, slow, is_async, takes_trial = "length", "length 1", True, False, False
@@ -48,12 +48,6 @@ class SlowScorer:
 
     async def score_async(self, text: str | None, reference: Reference, trial: Any = None) -> Score:
         raise AssertionError("it is not async")
-
-    def same(self, one: str, other: str) -> bool:
-        return one == other
-
-    def close(self) -> None:
-        pass
 
 
 @lru_cache(maxsize=4096)

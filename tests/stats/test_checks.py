@@ -20,7 +20,7 @@ from passband import (
     plan_width,
 )
 from passband.errors import WrongType
-from passband.score.corpus import corpus_interval
+from passband.score.translation import corpus_interval
 from passband.stats.checks import as_level, as_number, as_share, as_whole
 
 OUTCOMES = Outcomes.from_counts([3, 0, 8, 5] * 3, 8)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from judged_runs import JUDGE, judged_run
-from passband.score.judge.canary import canary_names
+from passband.score.judge.bias import canary_names
 from passband.summary.judge_usage import judges_of
 from passband.trials.reader import Trials
 from passband.trials.rows import ScorerEntry

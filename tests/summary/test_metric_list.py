@@ -12,7 +12,7 @@ import pytest
 from passband import Outcomes, estimate
 from passband.errors import PassbandWarning
 from passband.generate.provider import Completion
-from passband.score.corpus import corpus_interval, corpus_replicates
+from passband.score.translation import corpus_interval, corpus_replicates
 from scripted import CUT_OFF, evaluated
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*trials? ha(s|ve) no score")

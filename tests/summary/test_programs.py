@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from passband.score.code.again import again_entry
+from passband.score.code.flaky_sample import again_entry
 from passband.summary.programs import outcome_words, programs_of
 from passband.trials.rows import ScoreRow
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput
-from passband.score.workers.pool import pool
+from passband.score.workers.worker_pool import pool
 from passband.tasks import rendering
 from passband.tasks.loader import load_task
 from passband.tasks.rendering import Renderer

@@ -23,7 +23,7 @@ def catalogue() -> dict[str, list[Item]]:
     """Return the registered names of every kind, sorted."""
     from passband.generate.providers import providers
     from passband.readers import readers
-    from passband.score.filters import filters
+    from passband.score.filtering import filters
     from passband.score.registry import scorers
     from passband.score.repeats import aggregations
     from passband.stats.interval.registry import methods

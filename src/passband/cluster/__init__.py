@@ -1,4 +1,4 @@
-"""A cluster of Ray: its address, a connection to it, and functions that run on its nodes.
+"""Use a cluster of Ray: its address, a connection to it, and functions that run on its nodes.
 
 Ray starts processes and carries values, and nothing more: it knows neither tasks nor stores, and
 remembers nothing that a store does not hold.

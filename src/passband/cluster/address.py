@@ -1,4 +1,4 @@
-"""Addresses of a cluster, as --on and RAY_ADDRESS have them.
+"""Parse addresses of a cluster, as --on and RAY_ADDRESS give them.
 
 >>> parse_address("ray")
 Address(kind='found', host=None, port=None)
@@ -64,11 +64,11 @@ def parse_address(text: str, option: str = "--on") -> Address:
             f"{option}: an address of Ray is a host and a port, without a user, a password or "
             f"parameters; the value is not repeated here. {_FORMS}"
         )
-    scheme, separator, place = value.rpartition("://")
-    match = _PLACE.fullmatch(place)
+    scheme, separator, authority = value.rpartition("://")
+    match = _PLACE.fullmatch(authority)
     if separator and scheme != "ray":
         raise InvalidInput(
-            f"{option} {value!r:.80} is no address of Ray.{_nearest(place)} {_FORMS}"
+            f"{option} {value!r:.80} is no address of Ray.{_nearest(authority)} {_FORMS}"
         )
     if match is None or (match["port"] is None and not separator):
         raise InvalidInput(
@@ -81,7 +81,7 @@ def parse_address(text: str, option: str = "--on") -> Address:
 
 
 def resolved(address: Address, variables: Mapping[str, str] = os.environ) -> Address:
-    """Return where to connect: for `ray`, what RAY_ADDRESS says, if it says something."""
+    """Return the address to connect to: for `ray`, RAY_ADDRESS if it is set."""
     setting = variables.get(VARIABLE, "").strip()
     if address.kind != "found" or setting in ("", "auto"):
         return address
@@ -89,7 +89,7 @@ def resolved(address: Address, variables: Mapping[str, str] = os.environ) -> Add
 
 
 def _nearest(value: str) -> str:
-    """Return a guess at what was meant, for the middle of an error.
+    """Return the nearest valid address, as a clause of an error.
 
     >>> _nearest("Ray"), _nearest("auto"), _nearest("ray:/head:10001")
     (" Did you mean 'ray'?", " Did you mean 'ray'?", " Did you mean 'ray://head:10001'?")

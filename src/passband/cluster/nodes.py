@@ -1,4 +1,7 @@
-"""The nodes of a cluster: what is installed on each, and functions that run once on each."""
+"""The nodes of a cluster: what is installed on each, and functions that run once on each.
+
+What may go wrong with a cluster and with what runs there.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,31 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from passband.cluster.failure import ClusterFailed, UnequalNodes
-from passband.errors import PassbandError, describe
+from passband.errors import InvalidInput, PassbandError, describe
 from passband.version import __version__
 
-__all__ = ["Node", "check_nodes", "on_each_node", "unwrapped"]
+__all__ = [
+    "ClusterFailed",
+    "Node",
+    "NotReached",
+    "UnequalNodes",
+    "check_nodes",
+    "on_each_node",
+    "unwrapped",
+]
+
+
+class ClusterFailed(PassbandError):
+    """The cluster could not carry out a request; the message says what to do."""
+
+
+class NotReached(ClusterFailed):
+    """No cluster answered at an address in time."""
+
+
+class UnequalNodes(InvalidInput):
+    """A node has another Ray, Python or passband than this process, or none."""
+
 
 _PATIENCE = 120.0  # seconds for all nodes to do something short, which may start a process first
 _LISTED = 5  # nodes that an error names
@@ -19,7 +42,7 @@ _LISTED = 5  # nodes that an error names
 
 @dataclass(frozen=True)
 class Node:
-    """A machine of the cluster, or what stands for one."""
+    """A machine of the cluster, or a process that acts as one."""
 
     name: str
     number: str  # Ray's own
@@ -69,7 +92,7 @@ def on_each_node(function: Callable[..., Any], *arguments: Any) -> list[tuple[No
     return results
 
 
-def unwrapped(error: Exception, place: str = "") -> PassbandError:
+def unwrapped(error: Exception, prefix: str = "") -> PassbandError:
     """Return an error that came from a node as this process would have raised it.
 
     Ray's own text of it is a trace in the colours of a terminal.
@@ -77,7 +100,7 @@ def unwrapped(error: Exception, place: str = "") -> PassbandError:
     cause = getattr(error, "cause", None)
     if isinstance(cause, PassbandError):
         return cause
-    return ClusterFailed(f"{place}{describe(cause or error, 400)}")
+    return ClusterFailed(f"{prefix}{describe(cause or error, 400)}")
 
 
 def check_nodes() -> None:
@@ -99,7 +122,7 @@ def check_nodes() -> None:
 
 
 def _make_facts() -> Callable[[], dict[str, str | None]]:
-    """Return a function that says what a node has.
+    """Return a function that reports the versions on a node.
 
     It is made here because a function of a module would be imported there by the module's name,
     and passband may not be there.

@@ -1,4 +1,4 @@
-"""A function over many items, on all nodes of a cluster, as the built-in map has it on one."""
+"""Map a function over many items on all nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from passband import cpus
-from passband.cluster.failure import ClusterFailed
-from passband.cluster.nodes import unwrapped, working_nodes
+from passband.cluster.nodes import ClusterFailed, unwrapped, working_nodes
 
 __all__ = ["RETRIES", "map_tasks"]
 
@@ -51,20 +50,20 @@ def map_tasks(
     try:
         while True:
             while is_more and len(running) < most and len(running) + len(ready) < _BUFFERED * most:
-                place, item = next(waiting, (None, None))
-                if place is None:
+                index, item = next(waiting, (None, None))
+                if index is None:
                     is_more = False
                 else:
-                    running.add(place, task.remote(function, item, cpus_each))
+                    running.add(index, task.remote(function, item, cpus_each))
             if not running:
                 return
-            call, place = running.next_done()
+            call, index = running.next_done()
             try:
-                ready[place] = ray.get(call)
+                ready[index] = ray.get(call)
             except RayError as error:
                 raise _explained(error) from None
             if not ordered:
-                yield ready.pop(place)
+                yield ready.pop(index)
             while following in ready:
                 yield ready.pop(following)
                 following += 1
@@ -73,7 +72,7 @@ def map_tasks(
 
 
 class _Running:
-    """Calls under way, and the places of their items."""
+    """Calls under way, and the indices of their items."""
 
     def __init__(self) -> None:
         self._calls: dict[Any, int] = {}
@@ -81,8 +80,8 @@ class _Running:
     def __len__(self) -> int:
         return len(self._calls)
 
-    def add(self, place: int, call: Any) -> None:
-        self._calls[call] = place
+    def add(self, index: int, call: Any) -> None:
+        self._calls[call] = index
 
     def next_done(self) -> tuple[Any, int]:
         """Wait for a call to end; raise if there has been no node for a while."""
@@ -104,7 +103,7 @@ class _Running:
                 )
 
     def cancel(self) -> None:
-        """Give up what is under way."""
+        """Cancel the calls under way."""
         if self._calls:
             import ray
 

@@ -22,7 +22,7 @@ RULES = ("boxed", "marker", "last_number")
 def extracted_answer(rules: Sequence[str] = RULES, compare: str = "exact_match") -> Any:
     """Return a scorer of Inspect.
 
-    `rules` are those of `passband.score.extract`, tried in order; `compare` is the scorer of
+    `rules` are those of `passband.score.extract.answer`, tried in order; `compare` is the scorer of
     passband that compares the answer with the target, such as exact_match, numeric or math.
     """
     from inspect_ai.scorer import accuracy, scorer, stderr

@@ -232,7 +232,7 @@ def _ends_in(text: str, targets: tuple[str, ...]) -> bool:
 def _alternatives(scorer: ScorerRecord) -> list[_Alternative]:
     """Return the scorers that `passband score --extract` would add, a rule each."""
     # Scoring is imported where it is needed: most tables hold no answers to look at.
-    from passband.score.extract import RULES
+    from passband.score.extract.answer import RULES
     from passband.score.pipeline import make_scorer
     from passband.score.recorded import rebuilt_scorer
 
@@ -242,7 +242,7 @@ def _alternatives(scorer: ScorerRecord) -> list[_Alternative]:
         rebuilt = None
     if rebuilt is None or scorer.spec is None or rebuilt.takes_trial or rebuilt.is_async:
         return []
-    if getattr(rebuilt, "needs_sandbox", False):  # nothing of a summary may run a program
+    if rebuilt.needs_sandbox:  # nothing of a summary may run a program
         return []
     function = str(scorer.spec["function"])
     present = list(scorer.spec["steps"])

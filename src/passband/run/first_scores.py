@@ -41,7 +41,7 @@ def _fails(run: TaskRun, row: TrialRow) -> bool:
 
 
 def _is_doubtful(scorer: Scorer) -> bool:
-    return isinstance(scorer, JudgeScorer) or getattr(scorer, "spec", {}) is None
+    return isinstance(scorer, JudgeScorer) or scorer.spec is None
 
 
 class FirstScores:

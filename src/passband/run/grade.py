@@ -8,17 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 from passband.cpus import available_cpus
 from passband.run.settings import Truncated
-from passband.score.scorer import Reference, Score, ScoredTrial, Scorer, Unscored
+from passband.score.scorer import NotScoredYet, Reference, Score, ScoredTrial, Scorer, failed_score
 from passband.trials.rows import ScorerEntry, ScoreRow, Status, TrialRow
 
 __all__ = [
     "Grader",
     "identity_of",
-    "is_async",
     "score_row",
     "scorer_entry",
     "slow_threads",
@@ -26,7 +24,6 @@ __all__ = [
 ]
 
 _SCORED_TOO = "\ntruncated: score"  # ends the identity of a scorer of truncated completions
-_DETAIL = 200  # characters of an error that are kept
 
 
 @dataclass(frozen=True)
@@ -49,11 +46,11 @@ class Grader:
 
     def quick(self) -> Grader:
         """Return a grader of the scorers that may run between two requests."""
-        return self.only(lambda scorer: not scorer.slow and not is_async(scorer))
+        return self.only(lambda scorer: not scorer.slow and not scorer.is_async)
 
     def slow(self) -> Grader:
         """Return a grader of the scorers that must not hold up the run: slow or async ones."""
-        return self.only(lambda scorer: scorer.slow or is_async(scorer))
+        return self.only(lambda scorer: scorer.slow or scorer.is_async)
 
     def only(self, is_wanted: Callable[[Scorer], bool]) -> Grader:
         """Return a grader of some of the scorers."""
@@ -76,14 +73,13 @@ class Grader:
         references = {problem: self.references[problem] for problem in {r.problem for r in scored}}
         pairs = [(row.text, references[row.problem]) for row in scored]
         for number, scorer in self.scorers:
-            score_all = getattr(scorer, "score_all", None)
-            if score_all is None or getattr(scorer, "takes_trial", False):
+            if scorer.takes_trial:
                 scores = [
                     _score(scorer, row, reference)
                     for row, (_, reference) in zip(scored, pairs, strict=True)
                 ]
             else:
-                scores = score_all(pairs)
+                scores = scorer.score_all(pairs)
             for row, score in zip(scored, scores, strict=True):
                 row.scores.append(score_row(number, score, row.text))
 
@@ -94,11 +90,11 @@ class Grader:
         reference = self.references[row.problem]
         scores = []
         for number, scorer in self.scorers:
-            if is_async(scorer):
-                with suppress(Unscored):
+            if scorer.is_async:
+                with suppress(NotScoredYet):
                     score = await _score_async(scorer, row, reference)
                     scores.append(score_row(number, score, row.text))
-        rest = self.only(lambda scorer: not is_async(scorer))
+        rest = self.only(lambda scorer: not scorer.is_async)
         if rest.scorers:
             loop = asyncio.get_running_loop()
             scores += await loop.run_in_executor(threads, rest.grade, row)
@@ -116,7 +112,7 @@ def slow_threads() -> int:
 
 def scorer_entry(scorer: Scorer, truncated: Truncated) -> ScorerEntry:
     """Return a scorer as it is entered into the store."""
-    return ScorerEntry(scorer.name, identity_of(scorer, truncated), getattr(scorer, "spec", None))
+    return ScorerEntry(scorer.name, identity_of(scorer, truncated), scorer.spec)
 
 
 def identity_of(scorer: Scorer, truncated: Truncated) -> str:
@@ -127,11 +123,6 @@ def identity_of(scorer: Scorer, truncated: Truncated) -> str:
 def truncated_of(identity: str) -> Truncated:
     """Return how a recorded scorer treats truncated completions."""
     return "score" if identity.endswith(_SCORED_TOO) else "leave"
-
-
-def is_async(scorer: Scorer) -> bool:
-    """Return whether a scorer's scores have to be awaited."""
-    return getattr(scorer, "is_async", False)
 
 
 def score_row(number: int, score: Score, text: str | None) -> ScoreRow:
@@ -150,26 +141,21 @@ def _score(scorer: Scorer, row: TrialRow, reference: Reference) -> Score:
     try:
         return scorer.score(row.text, reference, **_trial(scorer, row))
     except Exception as error:
-        return _failed(error)
+        return failed_score(error)
 
 
-async def _score_async(scorer: Any, row: TrialRow, reference: Reference) -> Score:
+async def _score_async(scorer: Scorer, row: TrialRow, reference: Reference) -> Score:
     try:
-        score: Score = await scorer.score_async(row.text, reference, **_trial(scorer, row))
-        return score
-    except Unscored:
+        return await scorer.score_async(row.text, reference, **_trial(scorer, row))
+    except NotScoredYet:
         raise
     except Exception as error:
-        return _failed(error)
-
-
-def _failed(error: Exception) -> Score:
-    return Score(None, "error", detail=f"{type(error).__name__}: {error}"[:_DETAIL])
+        return failed_score(error)
 
 
 def _trial(scorer: Scorer, row: TrialRow) -> dict[str, ScoredTrial]:
     """Return the further argument of a scorer that looks at more than the text."""
-    if not getattr(scorer, "takes_trial", False):
+    if not scorer.takes_trial:
         return {}
     return {
         "trial": ScoredTrial(

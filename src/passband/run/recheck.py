@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
-from typing import Any
 
 from passband.run.grade import Grader, identity_of, score_row, slow_threads
 from passband.run.remote import RemoteScoring
-from passband.score.code.again import (
-    Place,
+from passband.score.code.flaky_sample import (
+    TrialRef,
     again_entry,
     chosen_again,
     chosen_timeouts,
     hash_seed,
 )
 from passband.score.code.outcome import outcome_in
-from passband.score.scorer import Reference, Score
+from passband.score.scorer import Reference, Score, Scorer
 from passband.trials.chosen import Choice
 from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow
@@ -31,7 +30,7 @@ __all__ = ["recheck"]
 
 _EACH = 16  # programs for which another interpreter of their hash seed is worth starting
 _LONGER = 2.0  # times the limits, for a program that ran out of them
-Second = tuple[Place, ScoreRow]
+Second = tuple[TrialRef, ScoreRow]
 Program = tuple[str | None, Reference]
 
 
@@ -50,7 +49,7 @@ def recheck(
     positions = {number: position for position, number in enumerate(problems)}
     count = 0
     for number, scorer in grader.scorers:
-        if hasattr(scorer, "score_again"):
+        if scorer.runs_tests:
             entry = again_entry(scorer.name, identity_of(scorer, grader.truncated))
             again = store.put_scorer(run, entry)
             rechecking = _Rechecking(
@@ -70,7 +69,7 @@ class _Rechecking:
         run: int,
         number: int,
         again: int,
-        scorer: Any,  # with `score_again`, as that of programs has it
+        scorer: Scorer,
         references: Sequence[Reference] | Mapping[int, Reference],
         positions: Mapping[int, int],
         remote: RemoteScoring | None,
@@ -98,12 +97,12 @@ class _Rechecking:
         self._seed, self._chosen = run.name, trials.chosen(run, Choice())
         self._numbers = {key: number for number, key in keys.items()}
         self._first = {
-            Place(keys[problem], trial): score
+            TrialRef(keys[problem], trial): score
             for problem, trial, score in trials.scores(self._number)
             if score.status == "ok" and problem in self._positions
         }
         self._second = {
-            Place(keys[problem], trial): score.value
+            TrialRef(keys[problem], trial): score.value
             for problem, trial, score in trials.scores(self._again)
         }
         timed_out = {p: outcome_in(score.detail) == "timed_out" for p, score in self._first.items()}
@@ -117,7 +116,7 @@ class _Rechecking:
             for place, value in self._second.items()
         )
 
-    def _run(self, places: Iterable[Place], times: float) -> int:
+    def _run(self, places: Iterable[TrialRef], times: float) -> int:
         """Give the verdicts that are missing; store and count them."""
         missing = [place for place in places if place not in self._second]
         before = len(self._second)
@@ -128,7 +127,7 @@ class _Rechecking:
             self._second |= {place: score.value for place, score in second}
         return len(self._second) - before
 
-    def _verdicts(self, places: Iterable[Place], times: float) -> Iterator[list[Second]]:
+    def _verdicts(self, places: Iterable[TrialRef], times: float) -> Iterator[list[Second]]:
         """Yield second verdicts, those of one hash seed after the other; longer ones alone."""
         by_seed = sorted(places, key=lambda place: (hash_seed(place, self._seed), place))
         for hashes, group in groupby(by_seed, key=lambda place: hash_seed(place, self._seed)):
@@ -147,17 +146,16 @@ class _Rechecking:
             return self._remote.verdicts_again(self._scorer, programs, hashes, times)
 
         def again(program: Program) -> Score:
-            score: Score = self._scorer.score_again(*program, hash_seed=hashes, times=times)
-            return score
+            return self._scorer.score_again(*program, hash_seed=hashes, times=times)
 
         most = 1 if times > 1 else slow_threads()
         with ThreadPoolExecutor(min(most, 1 + len(programs) // _EACH)) as threads:
             return list(threads.map(again, programs))
 
-    def _text(self, place: Place) -> str | None:
+    def _text(self, place: TrialRef) -> str | None:
         return self._chosen.trial(self._numbers[place.problem], place.trial).text
 
-    def _reference(self, place: Place) -> Reference:
+    def _reference(self, place: TrialRef) -> Reference:
         return self._references[self._positions[self._numbers[place.problem]]]
 
 

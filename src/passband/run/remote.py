@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from passband.cluster.address import Address
-from passband.cluster.connect import connect
+from passband.cluster.connection import connect
 from passband.cluster.nodes import on_each_node
 from passband.cluster.tasks import map_tasks
-from passband.run.grade import Grader, is_async
+from passband.run.grade import Grader
 from passband.run.sandboxed import needs_sandbox
 from passband.run.score_chunk import (
     AgainChunk,
@@ -61,7 +61,7 @@ class RemoteScoring:
 
     def takes(self, scorer: Scorer) -> bool:
         """Return whether a scorer's scores are made on the nodes."""
-        return not is_async(scorer)
+        return not scorer.is_async
 
     def sandboxes_of(self, scorers: Iterable[Scorer]) -> list[dict[str, str]]:
         """Return the sandboxes that give the verdicts of scorers."""
@@ -101,7 +101,7 @@ class RemoteScoring:
     ) -> Iterator[Chunk]:
         """Yield the chunks of rows, and keep which rows each has."""
         ((scorer_number, scorer),) = grader.scorers
-        shipped_scorer, whole = self._shipped(scorer), getattr(scorer, "takes_trial", False)
+        shipped_scorer, whole = self._shipped(scorer), scorer.takes_trial
         for number, chunk in enumerate(_pieces(rows, _size(scorer))):
             sent[number] = chunk
             yield Chunk(

@@ -14,7 +14,7 @@ from typing import Any
 
 from passband.errors import InvalidInput, UnknownName
 from passband.run.aside import grade_in_loop, graded_in_threads, loop_for
-from passband.run.grade import Grader, is_async, scorer_entry, slow_threads, truncated_of
+from passband.run.grade import Grader, scorer_entry, slow_threads, truncated_of
 from passband.run.judge.rescoring import Judging
 from passband.run.recheck import recheck
 from passband.run.remote import RemoteScoring
@@ -306,14 +306,14 @@ def score_recorded(
                 for sent, made in remote.graded(one, rows):
                     added += _commit(store, problems, sent, made, note)
                 continue
-            if scorer.slow and not is_async(scorer):
+            if scorer.slow and not scorer.is_async:
                 pairs = graded_in_threads(threads, grade, rows, is_stopping)
                 while few := list(islice(pairs, _FEW)):
                     made = [scores for _, scores in few]
                     added += _commit(store, problems, [row for row, _ in few], made, note)
                 continue
             while (chunk := list(islice(rows, _CHUNK))) and not is_stopping():
-                if is_async(scorer):
+                if scorer.is_async:
                     scores = grade_in_loop(loop, one, chunk, is_stopping, tick)
                 else:
                     scores = list(map(grade, chunk))

@@ -11,8 +11,8 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.generate.provider import Sampling
 from passband.run.task_run import TaskRun
-from passband.score.corpus import CORPUS_METRICS
 from passband.score.repeats import aggregations
+from passband.score.translation import CORPUS_METRICS
 from passband.summary.metric_list import EntryResult
 from passband.summary.problem_scores import ProblemScores
 from passband.summary.run_summary import RunSummary

@@ -78,4 +78,4 @@ def trials_without_verdict(
 
 def needs_sandbox(scorer: Scorer) -> bool:
     """Return whether a scorer runs what a model wrote."""
-    return getattr(scorer, "needs_sandbox", False)
+    return scorer.needs_sandbox

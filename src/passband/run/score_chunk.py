@@ -12,7 +12,7 @@ import platform
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from passband import plugins
 from passband.errors import InvalidInput, PassbandError
@@ -98,11 +98,10 @@ def score_chunk(chunk: Chunk) -> tuple[int, list[list[ScoreRow]]]:
 
 def score_chunk_again(chunk: AgainChunk) -> list[Score]:
     """Return second verdicts of programs."""
-    scorer: Any = _on_node(lambda: _opened(chunk.scorer))
+    scorer = _on_node(lambda: _opened(chunk.scorer))
 
     def again(program: tuple[str | None, Reference]) -> Score:
-        score: Score = scorer.score_again(*program, hash_seed=chunk.hash_seed, times=chunk.times)
-        return score
+        return scorer.score_again(*program, hash_seed=chunk.hash_seed, times=chunk.times)
 
     return _each(again, chunk.programs, is_slow=chunk.times <= 1)  # longer ones run alone
 

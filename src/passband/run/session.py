@@ -239,7 +239,7 @@ def run_session(
 def _recheck(runner: Runner, watcher: Watcher) -> None:
     """Give some verdicts on programs again, where programs were scored."""
     for run in runner.task_runs:
-        if any(hasattr(scorer, "score_again") for _, scorer in run.grader.scorers):
+        if any(scorer.runs_tests for _, scorer in run.grader.scorers):
             watcher.note(f"{run.task.name}: some programs are run again, under other hash seeds")
             recheck(runner.store, run.number, run.grader, run.numbers)
 

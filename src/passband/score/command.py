@@ -1,20 +1,18 @@
-"""The scorer `command`: a program in the sandbox reads a trial as JSON and writes its score."""
+"""Score by a command: a program in the sandbox reads a trial as JSON and writes its score."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from passband.errors import InvalidInput, PassbandError, describe
 from passband.score.command_files import check_files, file_bytes
-from passband.score.filters import INVALID, FilterStep
-from passband.score.sandbox.job import Command
-from passband.score.sandbox.limits import Limits
-from passband.score.sandbox.result import Finished
+from passband.score.extract.rules import Extracted
+from passband.score.filtering import INVALID, FilterStep, apply_steps
+from passband.score.sandbox.protocol import CommandJob, Limits, ProgramExit, is_number
 from passband.score.sandboxed import SandboxedScorer
-from passband.score.scorer import Reference, Score, ScoredTrial
+from passband.score.scorer import Options, Reference, Score, ScoredTrial
 
 __all__ = ["CommandScorer", "read_reply", "request"]
 
@@ -23,14 +21,12 @@ _SHOWN = 160  # characters of a reply or an error
 
 
 class CommandScorer(SandboxedScorer):
-    """Asks a command for every score; see `passband.score.builtin.command`."""
+    """Asks a command for every score; see `passband.score.builtin.made`."""
 
     takes_trial = True
     function = "command"
 
-    def __init__(
-        self, name: str, options: Mapping[str, Any], steps: Sequence[FilterStep] = ()
-    ) -> None:
+    def __init__(self, name: str, options: Options, steps: Sequence[FilterStep] = ()) -> None:
         self._command = _words(options.get("command"))
         self._files = check_files(options.get("files") or {})
         self._limits = _limits(options.get("timeout", 10.0), options.get("memory", 4096))
@@ -54,21 +50,16 @@ class CommandScorer(SandboxedScorer):
             return Score(None, "error", answer, rule, describe(error))
         return Score(value, "ok", answer, rule, detail_of_reply)
 
-    def _extracted(self, text: str | None, reference: Reference) -> tuple[str | None, str | None]:
-        rule = None
-        for step in self._steps:
-            if text is None:
-                break
-            text, fired = step.apply(text, reference)
-            rule = fired or rule
-        is_none = text is None or not text.strip() or text.casefold() == INVALID
-        return (None if is_none else text), rule
+    def _extracted(self, text: str | None, reference: Reference) -> Extracted:
+        answer, rule = apply_steps(self._steps, text, reference)
+        is_none = answer is None or not answer.strip() or answer.casefold() == INVALID
+        return Extracted(None if is_none else answer, rule)
 
-    def _ran(self, stdin: str) -> Finished:
+    def _ran(self, stdin: str) -> ProgramExit:
         files = {name: file_bytes(content) for name, content in self._files.items()}
-        return self.sandbox.run(Command(self._command, files, stdin, self._limits))
+        return self.sandbox.run(CommandJob(self._command, files, stdin, self._limits))
 
-    def _identity_options(self) -> Mapping[str, Any]:
+    def _identity_options(self) -> Options:
         digests = {
             name: hashlib.sha256(file_bytes(content)).hexdigest()
             for name, content in self._files.items()
@@ -77,7 +68,7 @@ class CommandScorer(SandboxedScorer):
 
 
 def request(answer: str, reference: Reference, trial: ScoredTrial) -> str:
-    """Return what the command reads: one JSON object."""
+    """Return the input of the command: one JSON object."""
     return json.dumps(
         {
             "answer": answer,
@@ -92,10 +83,10 @@ def request(answer: str, reference: Reference, trial: ScoredTrial) -> str:
     )
 
 
-def read_reply(finished: Finished) -> tuple[float, str | None]:
-    """Return the score and the detail in what a command wrote; raise if it is no score.
+def read_reply(finished: ProgramExit) -> tuple[float, str | None]:
+    """Return the score and the detail that a command wrote; raise if they are invalid.
 
-    >>> read_reply(Finished(0, stdout='{"score": true, "detail": "as expected"}'))
+    >>> read_reply(ProgramExit(0, stdout='{"score": true, "detail": "as expected"}'))
     (1.0, 'as expected')
     """
     if finished.exit != 0:
@@ -116,22 +107,25 @@ def read_reply(finished: Finished) -> tuple[float, str | None]:
     return float(score), None if detail is None else str(detail)[:1000]
 
 
-def _words(command: Any) -> tuple[str, ...]:
-    is_list = isinstance(command, (list, tuple)) and bool(command)
-    if not is_list or not all(isinstance(word, str) and word for word in command):
+def _words(command: object) -> tuple[str, ...]:
+    words = tuple(command) if isinstance(command, (list, tuple)) else ()
+    if not words or not all(isinstance(word, str) and word for word in words):
         raise InvalidInput(
             f"command must be a list of words, such as [python3, check.py]; got {command!r:.80}."
         )
-    return tuple(command)
+    return words
 
 
-def _limits(timeout: Any, memory: Any) -> Limits:
+def _limits(timeout: object, memory: object) -> Limits:
     """Return limits that interpreters and virtual machines of other languages get along with."""
-    for name, value, most in (("timeout", timeout, 3600), ("memory", memory, 1 << 20)):
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not (is_number and 0 < value <= most):
-            raise InvalidInput(f"{name} must be a number above 0, at most {most}; got {value!r}.")
+    seconds, megabytes = _positive("timeout", timeout, 3600), _positive("memory", memory, 1 << 20)
     return Limits(
-        wall=2 * timeout, cpu=timeout, memory=int(memory * _MEGABYTE), disk=64 * _MEGABYTE,
+        wall=2 * seconds, cpu=seconds, memory=int(megabytes * _MEGABYTE), disk=64 * _MEGABYTE,
         processes=64, files=256,
     )  # fmt: skip
+
+
+def _positive(name: str, value: object, most: int) -> float:
+    if not (is_number(value) and 0 < value <= most):
+        raise InvalidInput(f"{name} must be a number above 0, at most {most}; got {value!r}.")
+    return value

@@ -1,4 +1,4 @@
-"""The files of a command: their names and content, as part of a scorer's options.
+"""Read and check the files of a command, which are part of its scorer's options.
 
 Content is a text, or `{"base64": ...}` of what is no text, so that options stay plain values.
 """
@@ -9,16 +9,16 @@ import base64
 import binascii
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from passband.errors import InvalidInput
 
 __all__ = ["check_files", "file_bytes", "read_files"]
 
+FileContent = str | dict[str, str]  # a text, or {'base64': ...}
 _MOST = 4 << 20  # bytes of all files together: they are recorded with the scorer
 
 
-def read_files(names: Any, folder: Path) -> dict[str, Any]:
+def read_files(names: object, folder: Path) -> dict[str, FileContent]:
     """Read files in a folder, by their names relative to it; return the option that holds them."""
     if isinstance(names, Mapping):
         return dict(names)
@@ -27,7 +27,7 @@ def read_files(names: Any, folder: Path) -> dict[str, Any]:
     return {str(name): _content(str(name), folder) for name in names}
 
 
-def _content(name: str, folder: Path) -> Any:
+def _content(name: str, folder: Path) -> FileContent:
     _check_name(name)
     path = (folder / name).resolve()
     if folder.resolve() not in path.parents:
@@ -44,7 +44,7 @@ def _content(name: str, folder: Path) -> Any:
         return {"base64": base64.b64encode(data).decode()}
 
 
-def check_files(files: Any) -> dict[str, Any]:
+def check_files(files: object) -> dict[str, FileContent]:
     """Return files by name; raise if one cannot be written where a command runs."""
     if not isinstance(files, Mapping):
         raise InvalidInput(
@@ -58,13 +58,13 @@ def check_files(files: Any) -> dict[str, Any]:
     return dict(files)
 
 
-def _check_name(name: Any) -> None:
+def _check_name(name: object) -> None:
     path = PurePosixPath(name) if isinstance(name, str) and "\0" not in name else None
     if path is None or not path.parts or path.is_absolute() or ".." in path.parts:
         raise InvalidInput(f"a file of a command must have a relative name; got {name!r:.80}.")
 
 
-def file_bytes(content: Any) -> bytes:
+def file_bytes(content: object) -> bytes:
     """Return the content of a file.
 
     >>> file_bytes("a"), file_bytes({"base64": "/w=="})
@@ -73,6 +73,6 @@ def file_bytes(content: Any) -> bytes:
     if isinstance(content, str):
         return content.encode("utf-8", "surrogatepass")
     try:
-        return base64.b64decode(content["base64"], validate=True)
+        return base64.b64decode(content["base64"], validate=True)  # type: ignore[index]
     except (TypeError, KeyError, ValueError, binascii.Error):
         raise InvalidInput("the content of a file must be a text or {'base64': ...}.") from None

@@ -1,10 +1,9 @@
-"""Scores of Inspect as numbers: letters, booleans, numbers, and mappings of them."""
+"""Convert scores of Inspect to numbers: letters, booleans, numbers, and mappings of them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from passband.score.scorer import Score
 
@@ -17,13 +16,13 @@ _DETAIL = 500  # characters of an explanation that are kept
 
 def inspect_scores(
     name: str,
-    value: Any,
+    value: object,
     *,
     answer: str | None = None,
     explanation: str | None = None,
     reason: str | None = None,
 ) -> dict[str, Score]:
-    """Return what one scorer of Inspect gave a sample, by name: a mapping gives NAME/KEY.
+    """Return the scores of a sample by one scorer of Inspect, by name: a mapping gives NAME/KEY.
 
     A value that is no number, NaN among them, is a score without a value and never a 0: Inspect
     itself leaves NaN out, and counts a word that it does not know as 0, with a warning.
@@ -34,16 +33,16 @@ def inspect_scores(
     {'judge/a': 2.0, 'judge/b': None}
     """
     if isinstance(value, Mapping) and value:
-        parts = {f"{name}/{key}": part for key, part in value.items()}
+        values = {f"{name}/{key}": part for key, part in value.items()}
     elif isinstance(value, Sequence) and not isinstance(value, str) and value:
-        parts = {f"{name}/{index}": part for index, part in enumerate(value)}
+        values = {f"{name}/{index}": part for index, part in enumerate(value)}
     else:
-        parts = {name: value}
-    return {one: _score(part, answer, explanation, reason) for one, part in parts.items()}
+        values = {name: value}
+    return {key: _score(part, answer, explanation, reason) for key, part in values.items()}
 
 
-def inspect_number(value: Any) -> float | None:
-    """Return a single value as a number; None if it is none.
+def inspect_number(value: object) -> float | None:
+    """Return a single value as a number; None if it is not one.
 
     >>> [inspect_number(value) for value in ("C", "P", "N", True, "yes", "0.25", "B", float("nan"))]
     [1.0, 0.5, 0.0, 1.0, 1.0, 0.25, None, None]
@@ -64,7 +63,7 @@ def inspect_number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _score(value: Any, answer: Any, explanation: str | None, reason: str | None) -> Score:
+def _score(value: object, answer: object, explanation: str | None, reason: str | None) -> Score:
     number = inspect_number(value)
     kept = answer if answer is None or isinstance(answer, str) else str(answer)
     detail = None if explanation is None else str(explanation)[:_DETAIL]
@@ -74,7 +73,7 @@ def _score(value: Any, answer: Any, explanation: str | None, reason: str | None)
     return Score(None, "error", kept, None, f"{why}: {detail}"[:_DETAIL] if detail else why)
 
 
-def _why(value: Any) -> str:
+def _why(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "the scorer gave no value"
     return f"the scorer gave {str(value)[:80]!r}, which is no number"

@@ -1,4 +1,4 @@
-r"""A bound on how long Python's engine may take over a regular expression, from its syntax tree.
+r"""Bound the time that Python's engine takes over a regular expression, from its syntax tree.
 
 The engine backtracks: from every place of a text it tries one way of matching after another. The
 tree gives two numbers for each part of a pattern: the time to try everything that it can match, and
@@ -45,7 +45,7 @@ _WHOLE = frozenset({"ASSERT", "ASSERT_NOT", "ATOMIC_GROUP"})
 
 @dataclass(frozen=True)
 class _Text:
-    """What the bound knows of a text."""
+    """The lengths of a text that a bound depends on."""
 
     length: int
     line: int  # length of the longest line, which a dot does not go beyond
@@ -53,7 +53,7 @@ class _Text:
 
 @dataclass(frozen=True)
 class PatternCost:
-    """What is known about a pattern: its tree, and texts of which each match begins with one."""
+    """The syntax tree of a pattern, and fixed texts: every match begins with one of them."""
 
     tree: Any
     beginnings: tuple[re.Pattern[str], ...]
@@ -80,7 +80,7 @@ class PatternCost:
         return (length + 1) * self._once(_Text(length, length)) + self._matches(length)
 
     def within(self, text: str) -> float:
-        """Return the nanoseconds that a text may take, by what is in it.
+        """Return the nanoseconds that this text may take.
 
         Counts where matches can begin, and the length of the longest line.
         """
@@ -204,14 +204,14 @@ def _repeat(
     longest = (text.line if is_dot else text.length) // max(1, body.getwidth()[0]) + 1
     most = max(least, min(most, longest))
     if len(body) == 1 and str(body[0][0]) in _SINGLE:
-        each, ways = _CHARACTER + _members(str(body[0][0]), body[0][1]), 1.0
+        round_time, ways = _CHARACTER + _members(str(body[0][0]), body[0][1]), 1.0
     else:
-        each, ways = _sequence(body, text, is_end=False)
-        each += _ROUND
+        round_time, ways = _sequence(body, text, is_end=False)
+        round_time += _ROUND
     if is_end:
         # Rounds beyond the least succeed, and take text that is then not looked at again.
-        return _STEP + each + each * _rounds(ways, 0, least), 1.0
-    time = _STEP + each * _rounds(ways, 0, most)
+        return _STEP + round_time + round_time * _rounds(ways, 0, least), 1.0
+    time = _STEP + round_time * _rounds(ways, 0, most)
     if name.startswith("POSSESSIVE"):
         return time, 1.0
     tries = _rounds(ways, least, most) if ways > 1 else most - least + 1.0

@@ -1,4 +1,4 @@
-r"""Regular expressions of users, which may not hang a run.
+r"""Match regular expressions of users without hanging a run.
 
 Python's engine backtracks: ``(a+)+$`` needs 2**n steps on n letters and cannot be interrupted.
 The syntax tree of a pattern bounds the time that a text may take. If that is a few milliseconds, as
@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 from passband.errors import InvalidInput
 from passband.score.pattern_cost import PatternCost
-from passband.score.workers.pool import pool
+from passband.score.workers.worker_pool import pool
 
 __all__ = [
     "ORDINARY_TEXT",
@@ -53,7 +53,7 @@ class NeedsWorker(BaseException):
 
 
 class _Turn(threading.local):
-    """What is left of the time that a call of `quickly` may take; None outside of one."""
+    """The time left to a call of `quickly`; None outside of one."""
 
     left: float | None = None
 
@@ -61,7 +61,7 @@ class _Turn(threading.local):
 _turn = _Turn()
 
 
-def quickly(function: Callable[..., Result], *arguments: Any) -> Result:
+def quickly(function: Callable[..., Result], *arguments: object) -> Result:
     """Call a function; raise `NeedsWorker` if its patterns might take more than a moment.
 
     The engine holds the interpreter while it works, so that a thread would be of no help; the call
@@ -105,7 +105,7 @@ class Pattern:
         )
 
     def _is_quick(self, text: str) -> bool:
-        """Return whether to search a text here; within `quickly` there is no other choice."""
+        """Return whether to search a text in this process; within `quickly` raise if not."""
         if len(text) <= self.inline_up_to:
             share = len(text) / (self.inline_up_to or 1)
         else:
@@ -142,11 +142,11 @@ class Pattern:
             return self._compiled.sub(replacement, text, count=count)
         return str(self._elsewhere("sub", text, replacement, count))
 
-    def _elsewhere(self, function: str, text: str, *arguments: Any) -> Any:
+    def _elsewhere(self, function: str, text: str, *arguments: object) -> Any:
         return pool.call(function, [self.source, text, *arguments], seconds=REGEX_SECONDS)
 
 
-def compile_pattern(source: Any) -> Pattern:
+def compile_pattern(source: object) -> Pattern:
     """Return a pattern; raise `InvalidInput` if the source is not a regular expression."""
     if not isinstance(source, str):
         raise InvalidInput(f"a regular expression must be a text; got {source!r}.")

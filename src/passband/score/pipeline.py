@@ -1,4 +1,4 @@
-r"""A scorer: filter steps, then a scoring function.
+r"""Score by a pipeline: filter steps, then a scoring function.
 
 >>> scorer = make_scorer("exact_match", steps=[{"function": "extract"}])
 >>> scorer.score(r"So \boxed{42}.", Reference(("42",)))
@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from passband.errors import InvalidInput, describe
-from passband.score.extract import Extracted
-from passband.score.filters import INVALID, FilterStep, make_step
+from passband.score.extract.answer import Extracted
+from passband.score.filtering import INVALID, FilterStep, apply_steps, make_step
 from passband.score.registry import ScorerFunction, scorers, source_of
-from passband.score.scorer import Reference, Score, ScoredTrial, Scorer
-from passband.score.workers.pool import WorkerTimeout, pool
+from passband.score.scorer import Options, Reference, Score, ScoredTrial, Scorer
+from passband.score.workers.worker_pool import WorkerTimeout, pool
 
 __all__ = ["VERSION", "Pipeline", "assemble", "filters_in", "make_scorer"]
 
@@ -30,8 +30,8 @@ ASYNC_SECONDS = 600.0  # for one score of an async function
 def make_scorer(
     name: str,
     function: str | None = None,
-    options: Mapping[str, Any] | None = None,
-    steps: Sequence[Mapping[str, Any] | str] = (),
+    options: Options | None = None,
+    steps: Sequence[Options | str] = (),
     bounds: Sequence[float | None] | None = None,
     lower_is_better: bool = False,
 ) -> Scorer:
@@ -46,7 +46,7 @@ def make_scorer(
 
 
 def assemble(
-    name: str, function: ScorerFunction, options: Mapping[str, Any], steps: Sequence[FilterStep]
+    name: str, function: ScorerFunction, options: Options, steps: Sequence[FilterStep]
 ) -> Scorer:
     """Return a scorer of a function and steps; a function that is more than one makes its own."""
     if function.make is None:
@@ -68,14 +68,14 @@ def filters_in(identity: str) -> list[str]:
         return []
 
 
-class Pipeline:
+class Pipeline(Scorer):
     """Filter steps and a scoring function under one name; see `make_scorer`."""
 
     def __init__(
         self,
         name: str,
         function: ScorerFunction,
-        options: Mapping[str, Any],
+        options: Options,
         steps: Sequence[FilterStep],
     ) -> None:
         self.name = name
@@ -87,7 +87,7 @@ class Pipeline:
         self.identity = self._identity()
 
     @property
-    def spec(self) -> Mapping[str, Any] | None:
+    def spec(self) -> Options | None:
         """The arguments of `make_scorer` for this scorer; None if it has a task's own code."""
         steps = [step.spec for step in self._steps]
         if not self._function.is_registered or None in steps:
@@ -129,7 +129,7 @@ class Pipeline:
         if len(self._steps) != 1 or not self._is_plain or self.is_async:
             return [self.score(text, reference) for text, reference in pairs]
         run, call, options = self._steps[0].run, self._function.call, self._options
-        make = tuple.__new__
+        make = tuple.__new__  # what Score(...) does, without the call of a function
         scores = []
         for text, reference in pairs:
             score = None
@@ -141,6 +141,7 @@ class Pipeline:
                         score = self._unanswered(rule)
                     elif answer and not answer.isspace() and answer.casefold() != INVALID:
                         value = call(answer, reference.targets[0], **options)
+                        # Other values go the long way, where they are checked.
                         if value is True or value is False:
                             number = 1.0 if value else 0.0
                             score = make(Score, (number, "ok", answer, rule, None))
@@ -188,14 +189,11 @@ class Pipeline:
         pool.close()
 
     def _extracted(self, text: str | None, reference: Reference) -> Extracted:
-        """Run the steps; the rule is that of the last step that names one."""
-        rule = None
-        for step in self._steps:
-            if text is None:
-                break
-            text, fired = step.apply(text, reference)
-            rule = fired or rule
-        return Extracted(None if _is_no_answer(text, reference) else text, rule)
+        """Run the steps; an answer that is empty or marked as invalid is none."""
+        extracted = apply_steps(self._steps, text, reference)
+        if extracted.answer is None or not _is_no_answer(extracted.answer, reference):
+            return extracted
+        return Extracted(None, extracted.rule)
 
     def _unanswered(self, rule: str | None) -> Score:
         """Return the score of a completion without an answer: the worst, if there is one."""
@@ -251,7 +249,7 @@ class Pipeline:
 
     def _identity(self) -> str:
         function = self._function
-        parts: dict[str, Any] = {
+        parts: dict[str, object] = {
             "passband": VERSION,
             "steps": [step.identity for step in self._steps],
             "function": function.name,
@@ -267,8 +265,8 @@ class Pipeline:
             raise InvalidInput(f"options of {self.name!r} must be plain values: {error}.") from None
 
 
-def _is_no_answer(answer: str | None, reference: Reference) -> bool:
-    if answer is None or answer.casefold() == INVALID:
+def _is_no_answer(answer: str, reference: Reference) -> bool:
+    if answer.casefold() == INVALID:
         return True
     # Nothing but white space answers only the question whose target is that.
     return not answer.strip() and all(target.strip() for target in reference.targets)
@@ -283,7 +281,7 @@ class _BestTarget:
         self.failure: Exception | None = None  # of a target that could not be compared
         self.is_met = False
 
-    def add(self, value: Any) -> None:
+    def add(self, value: object) -> None:
         number = self._function.number(value)
         if self._best is None or self._function.better(number, self._best):
             self._best = number

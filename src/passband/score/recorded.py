@@ -1,11 +1,11 @@
-"""Recorded scorers, rebuilt without their task, and their equality of answers."""
+"""Rebuild recorded scorers without their task, and with them their equality of answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from passband import notes
 from passband.errors import PassbandError
@@ -13,6 +13,7 @@ from passband.notes import Note
 from passband.score.scorer import Scorer
 
 if TYPE_CHECKING:
+    from passband.score.scorer import Options
     from passband.trials.reader import ScorerRecord
 
 __all__ = ["Equality", "rebuilt_scorer", "recorded_equality", "scorer_of"]
@@ -57,7 +58,7 @@ def rebuilt_scorer(record: ScorerRecord) -> Scorer | None:
     return scorer_of(record.spec)
 
 
-def scorer_of(spec: Mapping[str, Any]) -> Scorer:
+def scorer_of(spec: Options) -> Scorer:
     """Return the scorer of a specification, as `Scorer.spec` has it."""
     from passband.score.pipeline import make_scorer
 

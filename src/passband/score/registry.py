@@ -1,4 +1,4 @@
-"""The registry of scoring functions, and the decorator that adds one.
+"""Register scoring functions.
 
 >>> print(*sorted(scorers))
 acc bleu choice chrf code command contains exact_match f1 judge math numeric regex ter
@@ -20,8 +20,8 @@ from passband.errors import InvalidInput, WrongType, nearest
 from passband.registry import Registry
 
 if TYPE_CHECKING:
-    from passband.score.filters import FilterStep
-    from passband.score.scorer import Scorer
+    from passband.score.filtering import FilterStep
+    from passband.score.scorer import Options, Scorer
 
 __all__ = [
     "Bounds",
@@ -59,12 +59,12 @@ class Extra:
 
 
 Bounds = tuple[float | None, float | None]  # the least and the largest score; None: no bound
-MakeScorer = Callable[[str, Mapping[str, Any], "Sequence[FilterStep]"], "Scorer"]
+MakeScorer = Callable[[str, "Options", "Sequence[FilterStep]"], "Scorer"]
 
 
 @dataclass(frozen=True)
 class ScorerFunction:
-    """A function from an answer and what was expected to a number, and its properties."""
+    """A function that scores an answer, and its properties."""
 
     name: str
     call: Callable[..., Any]
@@ -108,7 +108,7 @@ class ScorerFunction:
         """Return whether no score could be better."""
         return not self.better(self.best, value)
 
-    def prepared(self, options: Mapping[str, Any]) -> bool:
+    def prepared(self, options: Options) -> bool:
         """Check the options once; return whether a score may take milliseconds."""
         skipped = 1 + self.takes_target
         reserved = ("reference", "trial")
@@ -120,7 +120,7 @@ class ScorerFunction:
         return (self.check(**options) if self.check is not None else False) or self.slow
 
     def number(self, value: Any) -> float:
-        """Return a score that the function has given; raise if it is not one."""
+        """Return the result of the function as a score; raise if it is not one."""
         if value is True or value is False:
             return float(value)
         if not isinstance(value, numbers.Real) and type(value).__name__ not in ("bool_", "bool"):
@@ -251,7 +251,7 @@ def _is_async(function: Callable[..., Any]) -> bool:
 def check_options(
     what: str,
     function: Callable[..., Any],
-    options: Mapping[str, Any],
+    options: Options,
     *,
     skipped: int = 0,
     reserved: Collection[str] = (),
@@ -263,15 +263,15 @@ def check_options(
     parameters = list(inspect.signature(function).parameters.values())
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return
-    known = [parameter.name for parameter in parameters[skipped:] if parameter.name not in reserved]
+    names = [parameter.name for parameter in parameters[skipped:] if parameter.name not in reserved]
     for option in options:
-        if option not in known:
-            hint = nearest(option, known) or f" Known: {', '.join(known) or 'none'}."
+        if option not in names:
+            hint = nearest(option, names) or f" Known: {', '.join(names) or 'none'}."
             raise InvalidInput(f"{what} has no option {option!r}.{hint}")
 
 
 def source_of(function: Callable[..., Any]) -> str | None:
-    """Return a hash of the source of a user's function, or None where there is no source.
+    """Return a hash of the source of a user's function; None without source.
 
     Functions of passband itself are identified by passband's version instead.
     """

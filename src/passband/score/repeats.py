@@ -1,4 +1,4 @@
-"""Repeat aggregation: one score per problem from the scores of its trials.
+"""Aggregate repeats: one score per problem from the scores of its trials.
 
 The names are those of lm-eval's `repeat_aggregation`. A score of at least 1 is correct.
 """
@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from passband.errors import InvalidInput, PassbandError, WrongType
 from passband.registry import Registry
 from passband.score.registry import check_options
+from passband.score.scorer import Options
 
 __all__ = ["aggregations", "reduce_repeats", "reduction", "register_repeat_aggregation"]
 
@@ -68,7 +69,7 @@ def reduce_repeats(
     scores: Sequence[float | None],
     predictions: Sequence[str | None] | None = None,
     same: Same | None = None,
-    options: Mapping[str, Any] | None = None,
+    options: Options | None = None,
 ) -> float | None:
     """Return one score for the trials of a problem, or None if none of them has a score.
 
@@ -82,7 +83,7 @@ def reduce_repeats(
     return reduction(name, options)(scores, predictions, same)
 
 
-def reduction(name: str, options: Mapping[str, Any] | None = None) -> Reduction:
+def reduction(name: str, options: Options | None = None) -> Reduction:
     """Return the function behind `reduce_repeats`, its name and options checked once.
 
     >>> any_correct = reduction("any_correct")
@@ -125,7 +126,7 @@ def _called(
 
 
 def _taken(function: Callable[..., Any], names: Sequence[str]) -> list[str]:
-    """Return those of the names that a function takes as arguments."""
+    """Return the names that a function takes as arguments."""
     parameters = inspect.signature(function).parameters
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     return [name for name in names if takes_all or name in parameters]

@@ -1,21 +1,19 @@
-"""What scorers that run something in the sandbox have in common."""
+"""The base of scorers that run programs in a sandbox."""
 
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from passband.score.filters import FilterStep
+from passband.score.filtering import FilterStep
 from passband.score.sandbox.find import find_sandbox
 from passband.score.sandbox.protocol import Sandbox
-from passband.score.scorer import Reference, Score, ScoredTrial
+from passband.score.scorer import Options, Scorer
 
 __all__ = ["SandboxedScorer"]
 
 
-class SandboxedScorer(ABC):
+class SandboxedScorer(Scorer):
     """A scorer of 0 to 1 whose verdicts come out of a sandbox.
 
     The sandbox is no part of its identity: it is recorded with the run. Unless it is given one, the
@@ -23,22 +21,18 @@ class SandboxedScorer(ABC):
     """
 
     slow = True
-    is_async = False
-    takes_trial = False
     needs_sandbox = True
     function: str  # that it is registered as
     version = 1  # goes up when an answer may get another score
 
-    def __init__(
-        self, name: str, options: Mapping[str, Any], steps: Sequence[FilterStep] = ()
-    ) -> None:
+    def __init__(self, name: str, options: Options, steps: Sequence[FilterStep] = ()) -> None:
         self.name = name
         self._options, self._steps = dict(options), tuple(steps)
         self._sandbox: Sandbox | None = None
         self.identity = self._identity()
 
     @property
-    def spec(self) -> Mapping[str, Any] | None:
+    def spec(self) -> Options | None:
         """The arguments of `make_scorer` for this scorer; None if it has a task's own code."""
         steps = [step.spec for step in self._steps]
         if None in steps:
@@ -62,21 +56,9 @@ class SandboxedScorer(ABC):
         """Run everything in this sandbox from now on."""
         self._sandbox = sandbox
 
-    @abstractmethod
-    def score(
-        self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
-    ) -> Score:
-        """Score one answer; a sandbox that failed is an error and never a 0."""
-
-    async def score_async(
-        self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
-    ) -> Score:
-        """Score one answer, at once."""
-        return self.score(text, reference, trial)
-
-    def same(self, one: str, other: str) -> bool:
-        """Return whether two answers are the same text."""
-        return one == other
+    def prepare(self) -> None:
+        """Find a sandbox; raise `InvalidInput` where none holds."""
+        _ = self.sandbox
 
     def close(self) -> None:
         """End the processes that wait for work; they start again when needed."""
@@ -92,5 +74,5 @@ class SandboxedScorer(ABC):
         }
         return json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
-    def _identity_options(self) -> Mapping[str, Any]:
+    def _identity_options(self) -> Options:
         return self._options

@@ -1,4 +1,4 @@
-r"""The place of an extracted answer in its completion.
+r"""Locate an extracted answer in its completion.
 
 >>> steps = steps_of([{"function": "extract", "rules": ["last_number"]}])
 >>> text = "12 apples and 1,200 pears are 1,212."
@@ -15,12 +15,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from passband.errors import PassbandError
-from passband.score.filters import FilterStep, make_step
-from passband.score.scorer import Reference
+from passband.score.filtering import FilterStep, apply_steps, make_step
+from passband.score.scorer import Options, Reference
 
 __all__ = ["find_span", "steps_of"]
 
@@ -39,7 +38,7 @@ _FOLLOWING = str.maketrans(
 Span = tuple[int, int]
 
 
-def steps_of(specs: Sequence[Mapping[str, Any] | str] | None) -> list[FilterStep] | None:
+def steps_of(specs: Sequence[Options | str] | None) -> list[FilterStep] | None:
     """Return the filters of a recorded scorer; None where they cannot be made here."""
     if specs is None:
         return None
@@ -94,19 +93,10 @@ def _overwritten(
     text: str, places: Sequence[Span], steps: Sequence[FilterStep], reference: Reference
 ) -> Span | None:
     """Return the first place that changes the answer when it is overwritten."""
-    answer = _extracted(text, steps, reference)
+    answer = apply_steps(steps, text, reference).answer
     for start, end in places:
         for other in (text[start:end].translate(_FOLLOWING), _OTHER * (end - start)):
             changed = f"{text[:start]}{other}{text[end:]}"
-            if _extracted(changed, steps, reference) != answer:
+            if apply_steps(steps, changed, reference).answer != answer:
                 return start, end
     return None
-
-
-def _extracted(text: str, steps: Sequence[FilterStep], reference: Reference) -> str | None:
-    current: str | None = text
-    for step in steps:
-        if current is None:
-            break
-        current = step.apply(current, reference).answer
-    return current

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from passband.readers.judge_scores import title_of
-from passband.score.judge.canary import canary_names, identity_of
+from passband.score.judge.bias import canary_names, identity_of
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 
 __all__ = ["JudgeUsage", "judges_of"]

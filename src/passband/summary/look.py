@@ -9,7 +9,7 @@ from typing import Any
 
 from passband.errors import InvalidInput, nearest
 from passband.readers.judge_scores import is_judged, label_scorers
-from passband.score.filters import FilterStep
+from passband.score.filtering import FilterStep
 from passband.score.scorer import Reference
 from passband.score.span import find_span, steps_of
 from passband.stats.data.scale import UNSTATED, Scale

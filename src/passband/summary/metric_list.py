@@ -17,9 +17,9 @@ from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
 from passband.readers.recorded_votes import stored_votes
 from passband.readers.stored_evidence import stored_outcomes
-from passband.score.corpus import CORPUS_METRICS, corpus_replicates, corpus_value
 from passband.score.recorded import recorded_equality
 from passband.score.repeats import aggregations, reduction
+from passband.score.translation import CORPUS_METRICS, corpus_replicates, corpus_value
 from passband.stats.metric.registry import needs_answers
 from passband.summary.combined import Sample
 from passband.summary.line_scale import OF_ONE_SCALE

@@ -11,9 +11,9 @@ from typing import Any
 from passband import notes
 from passband.notes import Note
 from passband.readers.tally import sandbox_words
-from passband.score.code.again import again_entry
+from passband.score.code.flaky_sample import again_entry
 from passband.score.code.outcome import OUTCOMES, WORDS, outcome_in
-from passband.score.sandbox.result import VerdictStatus
+from passband.score.sandbox.protocol import VerdictStatus
 from passband.stats.interval.flips import RerunFlip, Reruns, with_reruns
 from passband.stats.metric.registry import parse_metric
 from passband.summary.bracket import metric_of

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from passband.errors import InvalidInput, Place
+from passband.score.scorer import Scorer
 from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.task import Problem, Task
 
@@ -33,7 +33,7 @@ def key_diagnostics(task: Task, path: Path, limit: int | None) -> Iterator[Diagn
     sandbox lacks. Without a sandbox none is run, and a warning says so.
     """
     place = Place(path, 1)
-    checkers = [scorer for scorer in task.scorers if hasattr(scorer, "solution_fault")]
+    checkers = [scorer for scorer in task.scorers if scorer.runs_tests]
     if not checkers:
         return
     problems = task.load(limit)
@@ -47,7 +47,7 @@ def key_diagnostics(task: Task, path: Path, limit: int | None) -> Iterator[Diagn
 
 
 def _faults(task: Task, problems: Sequence[Problem]) -> Iterator[tuple[str, str]]:
-    checkers = [scorer for scorer in task.scorers if hasattr(scorer, "fault_of")]
+    checkers = [scorer for scorer in task.scorers if scorer.runs_tests]
     for problem in problems if checkers else ():
         for scorer in checkers:
             fault = scorer.fault_of(problem.reference)
@@ -55,9 +55,9 @@ def _faults(task: Task, problems: Sequence[Problem]) -> Iterator[tuple[str, str]
                 yield problem.key, fault
 
 
-def _solutions(scorer: Any, problems: Sequence[Problem], place: Place) -> Iterator[Diagnostic]:
+def _solutions(scorer: Scorer, problems: Sequence[Problem], place: Place) -> Iterator[Diagnostic]:
     try:
-        _ = scorer.sandbox
+        scorer.prepare()
     except InvalidInput as refused:
         yield Diagnostic.at(place, f"reference solutions are not run: {refused}", "warning")
         return

@@ -15,8 +15,7 @@ from typing import Any
 
 from passband.errors import InvalidInput, PassbandError, UnknownName, nearest
 from passband.score.command_files import read_files
-from passband.score.corpus import CORPUS_METRICS
-from passband.score.filters import (
+from passband.score.filtering import (
     CROSS_TRIAL_FILTERS,
     MAJORITY_VOTE,
     TAKE_FIRST,
@@ -27,6 +26,7 @@ from passband.score.pipeline import assemble
 from passband.score.registry import ScorerFunction, check_options, scorers
 from passband.score.repeats import aggregations
 from passband.score.scorer import Scorer
+from passband.score.translation import CORPUS_METRICS
 from passband.stats.metric.names import parse_name
 from passband.tasks.listed_metric import ListedMetric, listed_metrics
 from passband.tasks.rubric_file import with_rubric

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.score.extract import find_boxed
-from passband.score.parse_number import read_number
+from passband.score.extract.answer import find_boxed
+from passband.score.extract.parse_number import read_number
 
 __all__ = [
     "CHOICE",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
-from passband.score.extract import check_rules
+from passband.score.extract.answer import check_rules
 from passband.tasks.plain_data_answers import (
     CHOICE,
     MATH,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from passband.errors import InvalidInput, WrongType, describe
-from passband.score.filters import FilterStep
+from passband.score.filtering import FilterStep
 from passband.score.registry import ScorerFunction
 from passband.score.scorer import Reference
 from passband.tasks.trusted import code_digests, import_function

@@ -7,7 +7,7 @@ import pytest
 from fault_server import FaultServer, Received, says
 from judges import JudgedBench, both, calls_to_judge
 from passband.errors import InvalidInput
-from passband.score.judge.flips import Flips, count_flips
+from passband.score.judge.bias import Flips, count_flips
 
 PAIRS = {"form": "pairwise", "against": "run"}
 FIRST = says("The first.\nVERDICT: A")

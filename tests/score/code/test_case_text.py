@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
-from passband.score.code.case_text import unpacked_cases
+from passband.score.code.problem_tests import unpacked_cases
 
 CASES = [{"input": "1", "output": "2"}]
 

@@ -4,9 +4,14 @@ from typing import Any
 import pytest
 
 from passband.errors import InvalidInput
-from passband.score.code.entry_point import called_function_here
-from passband.score.code.problem_tests import Case, FunctionTests, ProgramTests, read_tests
-from passband.score.code.solution import solution_of
+from passband.score.code.problem_tests import (
+    Case,
+    FunctionTests,
+    ProgramTests,
+    read_tests,
+    solution_of,
+)
+from passband.score.code.worker import called_function_here
 
 HUMAN_EVAL = {"test": "def check(candidate): ...", "entry_point": "f", "prompt": "def f(): ..."}
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.score.code.program import find_program, find_program_here
-from passband.score.code.source import Source, read_source
+from passband.score.code.source import PythonSource, read_source
 
 PROMPT = 'from typing import List\n\n\ndef total(xs: List[int]) -> int:\n    """Add them up."""\n'
 BODY = "    return sum(xs)\n"
@@ -116,7 +116,7 @@ def test_what_looks_like_a_program_and_does_not_compile_is_one(text: str) -> Non
     found = find_program_here(text, "def total(xs):\n" if text[0] == " " else "", "total")
     assert found.rule == "broken"
     assert found.answer
-    assert not isinstance(read_source(found.answer), Source)
+    assert not isinstance(read_source(found.answer), PythonSource)
 
 
 def test_the_header_of_the_prompt_comes_first() -> None:
@@ -170,4 +170,4 @@ def test_any_text_has_a_program_or_none(text: str) -> None:
     found = find_program_here(text, PROMPT, "total")
     assert found.answer is None or found.rule is not None
     if found.rule not in (None, "broken", "reasoning-unclosed"):
-        assert isinstance(read_source(found.answer or ""), Source)
+        assert isinstance(read_source(found.answer or ""), PythonSource)

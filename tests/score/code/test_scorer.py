@@ -14,12 +14,12 @@ import pytest
 
 from human_eval_data import human_eval_file, mutants, read_rows
 from passband.errors import InvalidInput
-from passband.score.builtin.code import code
+from passband.score.builtin.made import code
 from passband.score.code.outcome import outcome_in
 from passband.score.code.scorer import CodeScorer
 from passband.score.pipeline import make_scorer
 from passband.score.sandbox import find_sandbox
-from passband.score.sandbox.result import SandboxFailed
+from passband.score.sandbox.protocol import SandboxFailed
 from passband.score.scorer import Reference, Score
 
 pytestmark = pytest.mark.process

@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.score.code.source import Fault, Source, longest_prefix, read_source
+from passband.score.code.source import PythonSource, SourceFault, longest_prefix, read_source
 
 
-def source(text: str) -> Source:
+def source(text: str) -> PythonSource:
     read = read_source(text)
-    assert isinstance(read, Source)
+    assert isinstance(read, PythonSource)
     return read
 
 
@@ -42,7 +42,7 @@ def test_reading_input(text: str) -> None:
 )
 def test_faults(text: str, line: int | None) -> None:
     fault = read_source(text)
-    assert isinstance(fault, Fault)
+    assert isinstance(fault, SourceFault)
     assert fault.line in (line, 1 if line is None else line)  # newer versions say where a NUL is
     assert fault.message
 
@@ -50,7 +50,7 @@ def test_faults(text: str, line: int | None) -> None:
 def lines_that_compile(lines: list[str]) -> int:
     """Return the longest run by trying all of them."""
     runs = range(len(lines), 0, -1)
-    return next((n for n in runs if isinstance(read_source("".join(lines[:n])), Source)), 0)
+    return next((n for n in runs if isinstance(read_source("".join(lines[:n])), PythonSource)), 0)
 
 
 @given(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.score.judge.fence import cut, fence_code, fenced
+from passband.score.judge.prompt import cut, fence_code, fenced
 
 
 @given(st.lists(st.text(), max_size=4))

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from passband.score.judge.call import CallFailed, Heard, JudgeCall, JudgedProblem, Reply
+from passband.score.judge.call import CallFailed, JudgeCall, JudgedProblem, RecordedReply, Reply
 from passband.score.judge.scorer import JudgeScorer, make_judge
-from passband.score.scorer import Reference, Score, ScoredTrial, Unscored
+from passband.score.scorer import NotScoredYet, Reference, Score, ScoredTrial
 
 REFERENCE = Reference(("42",))
 
@@ -29,14 +29,14 @@ class Desk:
     def other(self, problem: str, trial: int) -> str | None:
         return "41" if trial == 0 else None
 
-    async def ask(self, call: JudgeCall) -> Heard:
+    async def ask(self, call: JudgeCall) -> RecordedReply:
         self.calls.append(call)
         text = self.reply(call)
-        return Heard(Reply(text), call.read(text, is_complete=True))
+        return RecordedReply(Reply(text), call.read(text, is_complete=True))
 
 
 def judged(desk: Desk, text: str | None = "It is 42.", trial: int = 0, **options: Any) -> Score:
-    scorer = make_judge("judge", {"model": "m", **options}).at(desk)
+    scorer = make_judge("judge", {"model": "m", **options}).with_client(desk)
     place = ScoredTrial(text, problem=0, trial=trial)
     return asyncio.run(scorer.score_async(text, REFERENCE, place))
 
@@ -91,7 +91,7 @@ def test_reasoning_is_not_judged() -> None:
 
 def test_filters_come_first() -> None:
     desk = always("VERDICT: PASS")
-    scorer = make_judge("judge", {"model": "m"}, [{"function": "extract"}]).at(desk)
+    scorer = make_judge("judge", {"model": "m"}, [{"function": "extract"}]).with_client(desk)
     asyncio.run(
         scorer.score_async(r"So \boxed{4}.", REFERENCE, ScoredTrial("", problem=0, trial=0))
     )
@@ -123,13 +123,13 @@ def test_a_pair_with_another_run() -> None:
 
 def test_a_scorer_without_a_bench_gives_no_score() -> None:
     scorer = make_judge("judge", {"model": "m"})
-    with pytest.raises(Unscored):
+    with pytest.raises(NotScoredYet):
         asyncio.run(scorer.score_async("42", REFERENCE, ScoredTrial("42", problem=0, trial=0)))
 
 
 def test_a_request_that_is_refused_is_an_error_of_this_trial() -> None:
     class Refusing(Desk):
-        async def ask(self, call: JudgeCall) -> Heard:
+        async def ask(self, call: JudgeCall) -> RecordedReply:
             raise CallFailed("too long")
 
     score = judged(Refusing(lambda call: None), votes=2)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from passband.score.judge.votes import Vote, pair_vote, score_votes
+from passband.score.judge.votes import JudgeVote, pair_vote, score_votes
 
-YES, NO, NONE = Vote(1.0, "PASS"), Vote(0.0, "FAIL"), Vote(None, "-", "no line is a verdict")
+YES, NO, NONE = (
+    JudgeVote(1.0, "PASS"),
+    JudgeVote(0.0, "FAIL"),
+    JudgeVote(None, "-", "no line is a verdict"),
+)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +31,7 @@ def test_pairs(first: str, second: str, value: float, is_flipped: bool) -> None:
 
 
 def test_half_a_pair_is_no_vote() -> None:
-    assert pair_vote("A", None, "cut off") == Vote(None, "A/-", "cut off")
+    assert pair_vote("A", None, "cut off") == JudgeVote(None, "A/-", "cut off")
 
 
 def test_the_score_is_the_mean_of_the_votes() -> None:
@@ -48,7 +52,7 @@ def test_votes_without_a_verdict_are_left_out_and_named() -> None:
 
 
 @pytest.mark.parametrize("votes", [[NONE], [YES, NONE], [YES, NONE, NONE]])
-def test_half_of_the_votes_is_no_score_and_never_zero(votes: list[Vote]) -> None:
+def test_half_of_the_votes_is_no_score_and_never_zero(votes: list[JudgeVote]) -> None:
     score = score_votes(votes)
     assert (score.value, score.status) == (None, "no_verdict")
     assert score.detail == "no line is a verdict"

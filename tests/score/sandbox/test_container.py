@@ -10,9 +10,7 @@ import pytest
 from passband.errors import InvalidInput
 from passband.score.sandbox.container import IMAGE, SETTING, recipe
 from passband.score.sandbox.find import make_sandbox
-from passband.score.sandbox.job import Command
-from passband.score.sandbox.limits import Limits
-from passband.score.sandbox.result import SandboxFailed
+from passband.score.sandbox.protocol import CommandJob, Limits, SandboxFailed
 from passband.score.sandbox.zygotes import Zygotes
 from sandboxes import AMPLE, square
 
@@ -60,7 +58,7 @@ def _try_all(sandbox: Zygotes) -> None:
     user, count = map(int, who.stdout.split())
     assert 20_000 < user <= 40_000
     assert count < 12
-    echoed = sandbox.run(Command(("cat",), {}, b"\xff\x00bytes", AMPLE))
+    echoed = sandbox.run(CommandJob(("cat",), {}, b"\xff\x00bytes", AMPLE))
     assert echoed.stdout == "\ufffd\0bytes"
     assert sandbox.run_program("import signal\nsignal.pause()", "", Limits(wall=0.2)).timed_out
     _leave(sandbox)

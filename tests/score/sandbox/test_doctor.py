@@ -3,11 +3,11 @@
 import pytest
 
 from passband.errors import InvalidInput
-from passband.score.sandbox.doctor import PROBES, Diagnosis, Finding, examine
-from passband.score.sandbox.job import UnitTests
+from passband.score.sandbox.doctor import PROBES, Diagnosis, SandboxFinding, examine
+from passband.score.sandbox.find import unconfined
+from passband.score.sandbox.probes import Probe
 from passband.score.sandbox.probes.forgeries import HONEST, PROGRAMS, TEST, unit_tests
-from passband.score.sandbox.probes.probe import Probe
-from passband.score.sandbox.unconfined import unconfined
+from passband.score.sandbox.protocol import UnitTests
 from passband.score.sandbox.zygotes import Zygotes
 from sandboxes import AMPLE
 
@@ -54,9 +54,9 @@ class _Printing(Zygotes):
         self.name, self.is_isolated, self._printed = "bubblewrap", True, printed
 
     def run_program(self, program: str, stdin: str, limits, hash_seed: int = 0):  # type: ignore[no-untyped-def]
-        from passband.score.sandbox.result import Finished
+        from passband.score.sandbox.protocol import ProgramExit
 
-        return Finished(0, stdout=self._printed)
+        return ProgramExit(0, stdout=self._printed)
 
 
 @pytest.mark.parametrize("name", ["object equal to everything", "number equal to everything"])
@@ -76,6 +76,6 @@ def test_a_machine_without_any(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_probe_that_gets_through_is_enough() -> None:
-    good = Finding("escape", "network", True)
+    good = SandboxFinding("escape", "network", True)
     assert Diagnosis("bubblewrap", (good,)).holds
-    assert not Diagnosis("bubblewrap", (good, Finding("leak", "files", False, "x"))).holds
+    assert not Diagnosis("bubblewrap", (good, SandboxFinding("leak", "files", False, "x"))).holds

@@ -5,9 +5,8 @@ import threading
 import pytest
 
 from passband.score.sandbox import zygotes
-from passband.score.sandbox.limits import Limits
-from passband.score.sandbox.result import SandboxFailed
-from passband.score.sandbox.unconfined import unconfined
+from passband.score.sandbox.find import unconfined
+from passband.score.sandbox.protocol import Limits, SandboxFailed
 from passband.score.sandbox.verdicts import Starved
 from sandboxes import AMPLE, square
 

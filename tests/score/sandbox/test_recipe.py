@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from passband.score.sandbox.box import client, front, zygote
-from passband.score.sandbox.recipe import BOOT, Recipe, variables
+from passband.score.sandbox.recipe import BOOT, ZygoteRecipe, variables
 
-SOURCES = dict(Recipe((), is_remote=True).first_frame()["sources"])
+SOURCES = dict(ZygoteRecipe((), is_remote=True).first_frame()["sources"])
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -40,7 +40,7 @@ def test_every_module_of_the_box_is_sent() -> None:
     folder = Path(zygote.__file__).parent
     assert set(SOURCES) == {path.stem for path in folder.glob("*.py")} - {"__init__"}
     assert list(SOURCES)[-1] == front.__name__.rpartition(".")[2]  # the one that is called
-    local = dict(Recipe(()).first_frame()["sources"])
+    local = dict(ZygoteRecipe(()).first_frame()["sources"])
     assert set(SOURCES) - set(local) == {"client", "front"}
     assert list(local)[-1] == "zygote"
     assert SOURCES["client"] == Path(client.__file__).read_text()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from passband.score.sandbox.limits import Limits
+from passband.score.sandbox.protocol import Limits
 from passband.score.sandbox.verdicts import NoVerdict, Starved, finished, verdict
 
 READY = {"ready": True}

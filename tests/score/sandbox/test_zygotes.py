@@ -8,11 +8,15 @@ from dataclasses import replace
 import pytest
 
 from passband.errors import InvalidInput
-from passband.score.sandbox.job import Command, UnitTests
-from passband.score.sandbox.limits import Limits
-from passband.score.sandbox.recipe import Recipe
-from passband.score.sandbox.result import NeedsSameInterpreter, SandboxFailed
-from passband.score.sandbox.unconfined import unconfined
+from passband.score.sandbox.find import unconfined
+from passband.score.sandbox.protocol import (
+    CommandJob,
+    Limits,
+    NeedsSameInterpreter,
+    SandboxFailed,
+    UnitTests,
+)
+from passband.score.sandbox.recipe import ZygoteRecipe
 from passband.score.sandbox.zygotes import Zygotes
 from sandboxes import AMPLE, SQUARE, square
 
@@ -207,11 +211,11 @@ def test_output_is_cut(anywhere: Zygotes) -> None:
 
 def test_commands(anywhere: Zygotes) -> None:
     files = {"sub/check.sh": b'cat\necho " $1"\nls sub\nexit 4', "data.bin": b"\xff"}
-    finished = anywhere.run(Command(("sh", "sub/check.sh", "word"), files, "read", AMPLE))
+    finished = anywhere.run(CommandJob(("sh", "sub/check.sh", "word"), files, "read", AMPLE))
     assert (finished.exit, finished.stdout) == (4, "read word\ncheck.sh\n")
-    killed = anywhere.run(Command(("sh", "-c", "kill -9 $$"), limits=AMPLE))
+    killed = anywhere.run(CommandJob(("sh", "-c", "kill -9 $$"), limits=AMPLE))
     assert killed.exit == 128 + signal.SIGKILL
-    missing = anywhere.run(Command(("no-such-program",), limits=AMPLE))
+    missing = anywhere.run(CommandJob(("no-such-program",), limits=AMPLE))
     assert (missing.exit, missing.stderr) == (127, "no-such-program: No such file or directory")
 
 
@@ -255,7 +259,7 @@ def test_a_zygote_that_is_killed_is_replaced(confined: Zygotes) -> None:
 
 
 def test_a_sandbox_that_does_not_start_is_no_verdict() -> None:
-    sandbox = Zygotes("broken", lambda seed: Recipe(("/bin/false",)))
+    sandbox = Zygotes("broken", lambda seed: ZygoteRecipe(("/bin/false",)))
     with pytest.raises(SandboxFailed, match="failed 3 times"):
         sandbox.check(square(), AMPLE)
     assert sandbox.pool.started == 3
@@ -266,7 +270,7 @@ def test_a_sandbox_that_does_not_start_is_no_verdict() -> None:
 
 def test_a_sandbox_that_vanishes_in_the_middle_is_no_verdict() -> None:
     good = unconfined(size=1)
-    recipes = [good.pool._recipe(0), *[Recipe(("/nowhere/bwrap",))] * 3]
+    recipes = [good.pool._recipe(0), *[ZygoteRecipe(("/nowhere/bwrap",))] * 3]
     sandbox = Zygotes("vanishing", lambda seed: recipes.pop(0), size=1)
     assert sandbox.check(square(), AMPLE).passed
     ((_, worker),) = sandbox.pool._idle
@@ -278,7 +282,7 @@ def test_a_sandbox_that_vanishes_in_the_middle_is_no_verdict() -> None:
 
 
 def test_words_of_a_sandbox_that_does_not_start() -> None:
-    recipe = Recipe(("/bin/sh", "-c", "echo bwrap: no permission >&2; echo more >&2; exit 1"))
+    recipe = ZygoteRecipe(("/bin/sh", "-c", "echo bwrap: no permission >&2; echo more >&2; exit 1"))
     sandbox = Zygotes("broken", lambda seed: recipe)
     with pytest.raises(SandboxFailed, match="does not start: bwrap: no permission"):
         sandbox.facts()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judged_runs import judged_run
-from passband.score.judge.canary import canary_names
+from passband.score.judge.bias import canary_names
 from passband.summary.summarize import summarize
 from passband.trials.rows import ScorerEntry
 from stores import call, writing

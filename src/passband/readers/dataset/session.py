@@ -62,7 +62,7 @@ def reading_datasets(on: str | None = None) -> Iterator[Session]:
             yield session
             return
         from passband.cluster.address import parse_address
-        from passband.cluster.connect import connect
+        from passband.cluster.connection import connect
         from passband.cluster.tasks import map_tasks
 
         def map_files(count: Callable[[Any], Any], parts: Sequence[Any]) -> Iterable[Any]:

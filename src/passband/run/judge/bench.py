@@ -13,9 +13,9 @@ from passband.generate.problem import Problem
 from passband.run.blocks import trial_seed
 from passband.run.judge.call_log import CallLog, Recorded
 from passband.run.judge.judge import Judge
-from passband.score.judge.call import CallFailed, Heard, JudgeCall, JudgedProblem, Reply
-from passband.score.judge.verdict import Verdict
-from passband.score.scorer import Unscored
+from passband.score.judge.call import CallFailed, JudgeCall, JudgedProblem, RecordedReply, Reply
+from passband.score.judge.verdict import JudgeVerdict
+from passband.score.scorer import NotScoredYet
 from passband.trials.rows import AttemptRow, CallRow, CallStatus, Status, TrialRow
 
 __all__ = ["JudgeBench", "question_of"]
@@ -56,7 +56,7 @@ class JudgeBench:
         """Return the answer of the other run to the same problem; None if it has none."""
         return self.others(problem, trial)
 
-    async def ask(self, call: JudgeCall) -> Heard:
+    async def ask(self, call: JudgeCall) -> RecordedReply:
         """Return the reply of the same content, or ask; either is on disk before it counts."""
         if call.key in self._under_way:
             await asyncio.shield(self._under_way[call.key])
@@ -68,7 +68,7 @@ class JudgeBench:
             heard = await self._heard(call)
         except BaseException as error:
             is_cancelled = isinstance(error, asyncio.CancelledError)
-            under_way.set_exception(Unscored() if is_cancelled else error)
+            under_way.set_exception(NotScoredYet() if is_cancelled else error)
             raise
         else:
             under_way.set_result(None)
@@ -76,7 +76,7 @@ class JudgeBench:
         finally:
             del self._under_way[call.key]
 
-    async def _heard(self, call: JudgeCall) -> Heard:
+    async def _heard(self, call: JudgeCall) -> RecordedReply:
         place, key = self._place(call), bytes.fromhex(call.key)
         recorded = await self._kept(self.log.look(self.scorer, *place, key))
         if recorded.reply is not None:
@@ -92,18 +92,18 @@ class JudgeBench:
                 first,
                 lambda attempt: notes.append(self._noted(call, attempt)),
             )
-        except Unscored:
+        except NotScoredYet:
             await self._all_kept(notes)
             raise
         await self._all_kept(notes)
         self._attempts[place] = attempt
         if row.status in _FOR_LATER:
-            raise Unscored
+            raise NotScoredYet
         if row.status not in _REPLIED:
             raise CallFailed(f"the judge gave no reply ({row.status}).")
         return await self._record(call, row, attempt)
 
-    async def _record(self, call: JudgeCall, row: TrialRow, attempt: int) -> Heard:
+    async def _record(self, call: JudgeCall, row: TrialRow, attempt: int) -> RecordedReply:
         reply = Reply(row.text, row.status != "truncated")
         status = _REPLIED[row.status]
         verdict = _verdict(call, reply, status)
@@ -115,9 +115,9 @@ class JudgeBench:
             row.latency_ms, row.seed, detail=verdict.reason,
         )  # fmt: skip
         await self._kept(self.log.add(kept))
-        return Heard(reply, verdict)
+        return RecordedReply(reply, verdict)
 
-    async def _taken(self, call: JudgeCall, recorded: Recorded, row: CallRow) -> Heard:
+    async def _taken(self, call: JudgeCall, recorded: Recorded, row: CallRow) -> RecordedReply:
         """Return a reply that is recorded; one of another trial is recorded for this one too."""
         place, heard = self._place(call), _heard(call, row)
         known = max(recorded.attempts, self._attempts.get(place, 0))
@@ -158,7 +158,7 @@ class JudgeBench:
             return await work
         except PassbandError as error:
             self.judge.fail(error)
-            raise Unscored from None
+            raise NotScoredYet from None
 
     def _place(self, call: JudgeCall) -> tuple[int, int, int]:
         return self.numbers[call.problem], call.trial, call.number
@@ -178,16 +178,16 @@ def question_of(problem: Problem) -> str:
     return "\n\n".join(f"[{turn.role}]\n{turn.content}" for turn in problem.messages)
 
 
-def _verdict(call: JudgeCall, reply: Reply, status: CallStatus) -> Verdict:
+def _verdict(call: JudgeCall, reply: Reply, status: CallStatus) -> JudgeVerdict:
     if status == "refused":
-        return Verdict(None, _DECLINED)
+        return JudgeVerdict(None, _DECLINED)
     return call.read(reply.text, is_complete=reply.is_complete)
 
 
-def _heard(call: JudgeCall, row: CallRow) -> Heard:
+def _heard(call: JudgeCall, row: CallRow) -> RecordedReply:
     """Return a recorded reply as if it had come now."""
     reply = Reply(row.reply, row.status != "truncated", is_reused=True)
-    return Heard(reply, _verdict(call, reply, row.status))
+    return RecordedReply(reply, _verdict(call, reply, row.status))
 
 
 def _now() -> int:

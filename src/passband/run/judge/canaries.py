@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from passband.generate.problem import Problem
 from passband.run.judge.bench import JudgeBench
-from passband.score.judge.canary import PASSED, canary_names
+from passband.score.judge.bias import PASSED, canary_names
 from passband.score.judge.scorer import JudgeScorer, together
-from passband.score.scorer import Unscored
+from passband.score.scorer import NotScoredYet
 from passband.trials.rows import ScorerEntry
 
 __all__ = ["KINDS", "Canaries", "CanaryCounts", "canary_entry"]
@@ -69,7 +69,7 @@ class Canaries:
         reference = self.bench.problems[problem].reference
         try:
             (vote,) = await scorer.votes(self.bench, answer, reference, (problem, kind))
-        except Unscored:
+        except NotScoredYet:
             return None
         return vote.value
 

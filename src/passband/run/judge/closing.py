@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from passband.run.judge.bench import JudgeBench
-from passband.score.judge.flips import count_flips
+from passband.score.judge.bias import count_flips
 from passband.trials.reader import Trials
 
 __all__ = ["closing_notes"]

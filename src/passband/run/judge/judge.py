@@ -18,7 +18,7 @@ from passband.run.endpoint import Endpoint, Stopping
 from passband.run.settings import Patience
 from passband.score.judge.call import JudgeCall
 from passband.score.judge.options import JudgeOptions
-from passband.score.scorer import Reference, Unscored
+from passband.score.scorer import NotScoredYet, Reference
 from passband.trials.rows import AttemptRow, TrialRow
 
 __all__ = ["Judge", "JudgeFailed", "JudgeReport", "Say", "sampling_of"]
@@ -80,7 +80,7 @@ class Judge:
     async def ask(
         self, call: JudgeCall, key: str, seed: int | None, attempts: int, note: _Note
     ) -> tuple[TrialRow, int]:
-        """Return the row of a reply and the number of its attempt; raise `Unscored` for none."""
+        """Return the row of a reply and its attempt; raise `NotScoredYet` if there is none."""
         batch = PendingBatch(
             call.problem,
             (call.trial,),
@@ -120,15 +120,15 @@ class Judge:
 
     async def _answer(self, batch: PendingBatch, note: _Note) -> TrialRow:
         if self.is_out:
-            raise Unscored
+            raise NotScoredYet
         _, asker = self._open()
         try:
             (row,) = await asker.ask(self.subject, batch, note)
         except Stopping:
-            raise Unscored from None
+            raise NotScoredYet from None
         except PassbandError as error:
             self._lose(error)
-            raise Unscored from None
+            raise NotScoredYet from None
         while asker.warnings:
             self.warn(f"judge {self.name}: {asker.warnings.popitem()[1]}")
         return row
@@ -150,12 +150,12 @@ class Judge:
         """Wait until a call fits the budget; stop judging if none will."""
         while (verdict := self._affordable()) != "go":
             if self.is_out:
-                raise Unscored
+                raise NotScoredYet
             if verdict == "stop":
                 self.is_over_budget = True
                 self.stop()
                 self.warn(f"--max-cost: the judge {self.name} is asked no more; the rest waits.")
-                raise Unscored
+                raise NotScoredYet
             await asyncio.sleep(0.02)
 
     def _affordable(self) -> Verdict:
@@ -163,7 +163,7 @@ class Judge:
             return self.budget.call_verdict(self.costs, self.under_way)
         except PassbandError as error:
             self.fail(error)
-            raise Unscored from None
+            raise NotScoredYet from None
 
     def _open(self) -> tuple[Endpoint, Asker]:
         """Return what its requests share, made inside the event loop."""

@@ -129,7 +129,7 @@ class Judges:
             apart = replace(bench, scorer=entry, name=f"{scorer.name} canaries")
             self.canaries.append(Canaries(scorer, apart, self.choice.canaries))
         self.benches.append((bench, options.rubric.form == "pairwise"))
-        return scorer.at(bench)
+        return scorer.with_client(bench)
 
     def _judge(self, options: JudgeOptions) -> Judge:
         model = options.model or ""

@@ -16,7 +16,7 @@ from passband.run.progress import Watcher
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
 from passband.run.unread import UnreadProblems
-from passband.score.judge.kin import is_kin
+from passband.score.judge.bias import is_kin
 from passband.tasks.task import Task
 from passband.trials.reader import Trials, is_run_directory
 from passband.trials.schema import EmptyStore

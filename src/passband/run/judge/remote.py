@@ -15,9 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from passband import plugins
-from passband.cluster.connect import ray_module
-from passband.cluster.failure import ClusterFailed, UnequalNodes
-from passband.cluster.nodes import Node, unwrapped, working_nodes
+from passband.cluster.connection import ray_module
+from passband.cluster.nodes import ClusterFailed, Node, UnequalNodes, unwrapped, working_nodes
 from passband.errors import InvalidInput, PassbandError, describe
 from passband.generate.provider import (
     Completion,

@@ -24,7 +24,7 @@ from passband.run.judge.choice import JudgeChoice
 from passband.run.judge.judges import CHECKED, Judged, Judges, check_rubrics
 from passband.run.judge.prepare import kinship
 from passband.run.settings import Patience
-from passband.score.judge.kin import is_kin
+from passband.score.judge.bias import is_kin
 from passband.score.scorer import Reference, Scorer
 from passband.trials.reader import RunRecord
 from passband.trials.records import ProblemRecord

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.cluster.address import parse_address
-from passband.cluster.connect import connect, ray_module
+from passband.cluster.connection import connect, ray_module
 from passband.cluster.nodes import on_each_node, unwrapped, working_nodes
 from passband.errors import InvalidInput, PassbandError
 from passband.run.shards.job import ShardJob

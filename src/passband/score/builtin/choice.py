@@ -1,11 +1,11 @@
-"""`choice`: whether an answer picks the right choice of a multiple-choice question."""
+"""Score multiple-choice answers: `choice`."""
 
 from __future__ import annotations
 
 import re
 import string
 
-from passband.score.extract import last_match
+from passband.score.extract.answer import last_match
 from passband.score.registry import register_scorer
 from passband.score.scorer import Reference
 

@@ -1,4 +1,4 @@
-r"""`math`: whether an answer is mathematically equal to the target.
+r"""Score mathematical answers: `math`.
 
 Three steps, the cheap ones first: equal text apart from typography, equal numbers as fractions,
 and then math-verify on sympy in a worker process that can be killed.
@@ -9,13 +9,12 @@ from __future__ import annotations
 import functools
 import re
 from fractions import Fraction
-from typing import Any
 
 from passband.errors import InvalidInput
-from passband.score.extract import find_boxed
-from passband.score.parse_number import equal_numbers, read_number
+from passband.score.extract.answer import find_boxed
+from passband.score.extract.parse_number import equal_numbers, read_number
 from passband.score.registry import Extra, register_scorer
-from passband.score.workers.pool import WorkerTimeout, pool
+from passband.score.workers.worker_pool import WorkerTimeout, pool
 
 __all__ = ["MATH_VERIFY", "math_equal", "normalise"]
 
@@ -38,7 +37,7 @@ _HALF_A_DIGIT = Fraction(1, 2_000_000)  # of the sixth decimal, to which math-ve
 _BRACKET = re.compile(r"[\[({]|([\])}])")
 
 
-def _check(timeout: Any = 3.0) -> bool:
+def _check(timeout: object = 3.0) -> bool:
     if not (isinstance(timeout, (int, float)) and 0 < timeout <= 600):
         raise InvalidInput(f"timeout must be seconds above 0 and at most 600; got {timeout!r}.")
     return False

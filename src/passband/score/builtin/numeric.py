@@ -1,19 +1,18 @@
-r"""`numeric`: whether an answer is the same number as the target."""
+"""Score numeric answers: `numeric`."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from passband.errors import InvalidInput
-from passband.score.parse_number import equal_numbers, read_number
+from passband.score.extract.parse_number import equal_numbers, read_number
+from passband.score.extract.stated_number import stated_number
 from passband.score.registry import register_scorer
-from passband.score.stated_number import stated_number
 
 __all__ = ["numeric"]
 
 
-def _check(relative: Any = 0, absolute: Any = 0) -> bool:
+def _check(relative: object = 0, absolute: object = 0) -> bool:
     for name, tolerance in (("relative", relative), ("absolute", absolute)):
         try:
             good = Fraction(str(tolerance)) >= 0

@@ -1,1 +1,1 @@
-"""Scoring programs that a model wrote: extraction, tests, verdicts, re-runs."""
+"""Score programs that a model wrote: extraction, tests, verdicts, re-runs."""

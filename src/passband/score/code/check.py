@@ -1,21 +1,28 @@
-"""A program and its tests, run in a sandbox: one verdict."""
+"""Run a program against its tests in a sandbox, by the options of the scorer `code`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import get_args
 
+from passband.errors import InvalidInput
 from passband.score.code.output import Comparison, first_difference
 from passband.score.code.problem_tests import Case, FunctionTests, ProgramTests, Tests
 from passband.score.code.program import SOLUTION, header_of
-from passband.score.sandbox.job import UnitTests, VerdictMode
-from passband.score.sandbox.limits import Limits
-from passband.score.sandbox.protocol import Sandbox
-from passband.score.sandbox.result import Finished, Verdict
+from passband.score.sandbox.protocol import (
+    Limits,
+    ProgramExit,
+    ProgramVerdict,
+    Sandbox,
+    UnitTests,
+    VerdictMode,
+    VerdictStatus,
+    is_number,
+)
 
-__all__ = ["Rules", "check_program"]
+__all__ = ["Rules", "check_program", "rules_of"]
 
 _MARK = "result of the call: "
 _CALL = """
@@ -39,14 +46,14 @@ class Rules:
 
 def check_program(
     sandbox: Sandbox, program: str, tests: Tests, rules: Rules, hash_seed: int = 0
-) -> Verdict:
+) -> ProgramVerdict:
     """Run a program against its tests, up to the first that fails."""
     if isinstance(tests, FunctionTests):
         helpers = header_of(tests.prompt, tests.entry_point)  # which the test may use
         job = UnitTests(program, tests.test, tests.entry_point, helpers, rules.mode)
         return sandbox.check(job, rules.limits, hash_seed)
     source = program if tests.entry_point is None else program + _call(tests)
-    worst = Verdict("passed")
+    worst = ProgramVerdict("passed")
     for number, case in enumerate(tests.cases, 1):
         room = max(rules.limits.output, 2 * len(case.expected.encode("utf-8", "replace")))
         limits = replace(rules.limits, output=room)
@@ -71,9 +78,9 @@ def _call(tests: ProgramTests) -> str:
 
 
 def _faults(
-    finished: Finished, case: Case, tests: ProgramTests, rules: Rules
-) -> Iterator[tuple[Any, str]]:
-    """Yield what is wrong with how a program ended, the gravest first."""
+    finished: ProgramExit, case: Case, tests: ProgramTests, rules: Rules
+) -> Iterator[tuple[VerdictStatus, str]]:
+    """Yield the faults of an ended program, the gravest first."""
     if not finished.compiled:
         yield "did_not_compile", _last_line(finished.stderr)
     if finished.timed_out:
@@ -100,13 +107,50 @@ def _different_result(stdout: str, expected: str, is_wrapped: bool) -> str | Non
     if not mark:
         return "the call printed no result"
     try:
-        found, wanted = json.loads(result), json.loads(expected)
+        value, expected_value = json.loads(result), json.loads(expected)
     except (ValueError, RecursionError):
         return f"the result {result.strip()!r:.120} cannot be compared with {expected!r:.120}"
-    if found == wanted or (is_wrapped and [found] == wanted):
+    if value == expected_value or (is_wrapped and [value] == expected_value):
         return None
     return f"the result is {result.strip():.120}, expected {expected:.120}"
 
 
 def _last_line(text: str) -> str:
     return text.strip().rpartition("\n")[2][:500]
+
+
+_MEGABYTE = 1 << 20
+
+
+def rules_of(
+    timeout: float = 3.0,
+    memory: float = 1024,
+    verdict: str = "split",
+    compare: str = "lines",
+    tolerance: float | None = 0.0,
+) -> Rules:
+    """Return how programs are run; raise `InvalidInput` for options that cannot be.
+
+    >>> rules_of(timeout=5).limits.wall
+    10.0
+    """
+    _check_number("timeout", timeout, "seconds of processor time", 0, 3600)
+    _check_number("memory", memory, "megabytes", 16, 1 << 20)
+    _check_name("verdict", verdict, get_args(VerdictMode))
+    _check_name("compare", compare, get_args(Comparison))
+    if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < 1):
+        raise InvalidInput(f"tolerance must be a number from 0 to 1, or null; got {tolerance!r}.")
+    limits = Limits(wall=2.0 * timeout, cpu=timeout, memory=int(memory * _MEGABYTE))
+    return Rules(limits, verdict, compare, tolerance)  # type: ignore[arg-type]  # checked above
+
+
+def _check_number(name: str, value: object, unit: str, least: float, most: float) -> None:
+    if not (is_number(value) and least < value <= most):
+        raise InvalidInput(
+            f"{name} must be {unit}, above {least} and at most {most}; got {value!r}."
+        )
+
+
+def _check_name(name: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InvalidInput(f"{name} must be {' or '.join(known)}; got {value!r:.60}.")

@@ -1,7 +1,7 @@
-"""What became of a program: one of five outcomes, and the words in which a score keeps it.
+"""Outcomes of programs, and how the detail of a score records them.
 
-A score has no column for it, so its detail begins with the outcome; a program that passed has no
-detail at all.
+A score has no column for the outcome, so its detail begins with it; a program that passed has no
+detail.
 
 >>> detail_of("timed_out", "stopped after 6 s")
 'timed out: stopped after 6 s'
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from passband.score.sandbox.result import VerdictStatus
+from passband.score.sandbox.protocol import VerdictStatus
 
 __all__ = ["OUTCOMES", "WORDS", "detail_of", "outcome_in", "reason_in"]
 

@@ -1,4 +1,4 @@
-r"""Whether a program wrote what was expected, outside of the sandbox.
+r"""Compare the output of a program with the expected output, outside of the sandbox.
 
 exact   the same text, character by character
 lines   the same lines, without blanks at their ends and without empty lines at both ends
@@ -29,7 +29,7 @@ _LARGEST_EXPONENT = 400
 def first_difference(
     output: str, expected: str, comparison: Comparison = "lines", tolerance: float | None = None
 ) -> str | None:
-    """Return where the output differs first; None if it is as expected."""
+    """Return the first difference from the expected output; None if there is none."""
     if comparison == "exact":
         return None if output == expected else _differing("the output", output, expected)
     if comparison == "tokens":
@@ -42,22 +42,22 @@ def _lines(text: str) -> list[str]:
 
 
 def _between(
-    found: list[str], expected: list[str], unit: str, tolerance: float | None
+    words: list[str], expected: list[str], unit: str, tolerance: float | None
 ) -> str | None:
-    for number, (one, other) in enumerate(zip(found, expected, strict=False), 1):
-        if not _same_words(one, other, tolerance):
-            return _differing(f"{unit} {number}", one, other)
-    if len(found) != len(expected):
-        return f"there are {len(found)} {unit}s, expected {len(expected)}"
+    for number, (word, wanted) in enumerate(zip(words, expected, strict=False), 1):
+        if not _same_words(word, wanted, tolerance):
+            return _differing(f"{unit} {number}", word, wanted)
+    if len(words) != len(expected):
+        return f"there are {len(words)} {unit}s, expected {len(expected)}"
     return None
 
 
-def _same_words(one: str, other: str, tolerance: float | None) -> bool:
-    if one == other:
+def _same_words(text: str, expected: str, tolerance: float | None) -> bool:
+    if text == expected:
         return True
     if tolerance is None:
         return False
-    words, others = one.split(), other.split()
+    words, others = text.split(), expected.split()
     return len(words) == len(others) and all(
         a == b or _same_number(a, b, tolerance) for a, b in zip(words, others, strict=True)
     )
@@ -68,6 +68,7 @@ def _same_number(one: str, other: str, tolerance: float) -> bool:
     a, b = _number(one), _number(other)
     if a is None or b is None:
         return False
+    # By way of text, so that 1e-6 is a millionth and not the nearest binary fraction.
     return abs(a - b) <= Fraction(repr(tolerance)) * max(Fraction(1), abs(b))
 
 

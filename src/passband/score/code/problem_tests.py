@@ -1,4 +1,4 @@
-"""The tests of a problem, from the columns of the data sets that are in use.
+"""Read the tests and the reference solution of a problem from the columns of its data set.
 
 | style | columns |
 |:--|:--|
@@ -10,23 +10,71 @@
 >>> doc = {"test": "def check(candidate): assert candidate(1) == 2", "entry_point": "inc"}
 >>> read_tests(doc).entry_point
 'inc'
+
+LiveCodeBench stores test cases as JSON, or as JSON in a pickle, compressed, in base64. A pickle may
+name any function to be called, so every name in one is refused before it is looked up.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
+import io
 import json
+import pickle
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 from passband.errors import InvalidInput
-from passband.score.code.case_text import unpacked_cases
-from passband.score.workers.pool import WorkerFailed, WorkerTimeout, pool
+from passband.score.scorer import Doc
+from passband.score.workers.worker_pool import WorkerFailed, WorkerTimeout, pool
 
-__all__ = ["Case", "FunctionTests", "ProgramTests", "Tests", "read_tests"]
+__all__ = [
+    "Case",
+    "FunctionTests",
+    "ProgramTests",
+    "Tests",
+    "read_tests",
+    "solution_of",
+    "unpacked_cases",
+]
 
-Doc = Mapping[str, Any]
+_LARGEST = 1 << 30  # bytes, uncompressed
+
+
+class _TextOnly(pickle.Unpickler):
+    """Unpickler of texts, numbers and lists; refuses anything that would import a name."""
+
+    def find_class(self, module: str, name: str) -> NoReturn:
+        raise InvalidInput(f"the test cases are a pickle that calls {module}.{name}; refused.")
+
+
+def unpacked_cases(text: str) -> Any:
+    """Return the test cases in a text.
+
+    >>> unpacked_cases('[{"input": "1", "output": "2"}]')
+    [{'input': '1', 'output': '2'}]
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        unpacking = zlib.decompressobj()
+        pickled = unpacking.decompress(base64.b64decode(text, validate=True), _LARGEST)
+        value = _TextOnly(io.BytesIO(pickled)).load()
+        return json.loads(value) if isinstance(value, (str, bytes)) else value
+    except InvalidInput:
+        raise
+    except (binascii.Error, zlib.error, pickle.UnpicklingError, ValueError, EOFError) as error:
+        raise InvalidInput(f"the test cases are neither JSON nor packed JSON: {error}.") from None
+    except Exception as error:  # what a broken pickle can raise is not limited to the above
+        raise InvalidInput(f"the test cases cannot be unpacked: {error!r:.100}.") from None
+
+
 _SECONDS = 10.0  # to read the tests of one problem
 
 
@@ -41,7 +89,7 @@ class FunctionTests:
 
 @dataclass(frozen=True)
 class Case:
-    """What a program reads, and what it has to write."""
+    """The input of a program and its expected output."""
 
     stdin: str
     expected: str
@@ -134,14 +182,14 @@ def _live_code_bench(doc: Doc) -> Tests:
     name = metadata.get("func_name") if isinstance(metadata, Mapping) else None
     if is_call and not isinstance(name, str):
         raise InvalidInput("tests of a function need its name, as func_name in metadata.")
-    write: Callable[[Any], str] = _arguments if is_call else _written
+    write: Callable[[object], str] = _arguments if is_call else _written
     cases = tuple(Case(write(row["input"]), _written(row["output"])) for row in rows)
     starter = doc.get("starter_code")
     prompt = starter if isinstance(starter, str) else ""
     return ProgramTests(cases, prompt, name if is_call else None)
 
 
-def _cases(doc: Doc, column: str) -> list[Mapping[str, Any]]:
+def _cases(doc: Doc, column: str) -> list[Doc]:
     value = doc.get(column)
     if value in (None, "", []):
         return []
@@ -177,7 +225,7 @@ def _texts(doc: Doc, column: str) -> list[str]:
 
 
 def _json(doc: Doc, column: str) -> Any:
-    """Return the value of a column, read as JSON where it is text that looks like it."""
+    """Return the value of a column; text that begins like JSON is parsed."""
     value = doc.get(column)
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value
@@ -187,16 +235,43 @@ def _json(doc: Doc, column: str) -> Any:
         raise InvalidInput(f"{column} is no JSON: {error}.") from None
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     """Return an input or an output as text; a list is its lines."""
     if isinstance(value, list):
         return "\n".join(map(str, value))
     return str(value)
 
 
-def _arguments(text: Any) -> str:
+def _arguments(text: object) -> str:
     """Return the arguments of a call, a line of JSON each, as one list of JSON."""
     try:
         return json.dumps([json.loads(line) for line in str(text).splitlines() if line.strip()])
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"the arguments of a test are no JSON: {error}.") from None
+
+
+def solution_of(doc: Doc, tests: Tests) -> str | None:
+    """Return the reference solution as a program: of HumanEval, of MBPP, or the first of APPS.
+
+    >>> from passband.score.code.problem_tests import FunctionTests
+    >>> tests = FunctionTests("f", "def check(f): assert f(1) == 1", "def f(x):\\n")
+    >>> solution_of({"canonical_solution": "    return x"}, tests)
+    'def f(x):\\n    return x'
+    """
+    body = doc.get("canonical_solution")
+    if isinstance(body, str) and body.strip():
+        return tests.prompt + body
+    code = doc.get("code")
+    if isinstance(code, str) and code.strip():
+        return code
+    return _first(doc.get("solutions"))
+
+
+def _first(solutions: object) -> str | None:
+    if isinstance(solutions, str):
+        try:
+            solutions = json.loads(solutions)
+        except (ValueError, RecursionError):
+            return None
+    first = solutions[0] if isinstance(solutions, list) and solutions else None
+    return first if isinstance(first, str) else None

@@ -1,4 +1,4 @@
-r"""The program in a chat answer, and the rule that found it.
+r"""Find the program in a chat answer, and name the rule that found it.
 
 Reasoning is dropped, then the rules are tried in order:
 
@@ -27,11 +27,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from passband.score.code.source import LONGEST, Fault, Source, longest_prefix, read_source
-from passband.score.extract import without_reasoning
-from passband.score.fences import FencedBlock, fenced_blocks
-from passband.score.rules import Extracted
-from passband.score.workers.pool import WorkerFailed, WorkerTimeout, pool
+from passband.score.code.source import (
+    LONGEST,
+    PythonSource,
+    SourceFault,
+    longest_prefix,
+    read_source,
+)
+from passband.score.extract.answer import without_reasoning
+from passband.score.extract.code_block import FencedBlock, fenced_blocks
+from passband.score.extract.rules import Extracted
+from passband.score.workers.worker_pool import WorkerFailed, WorkerTimeout, pool
 
 __all__ = ["SOLUTION", "find_program", "find_program_here", "header_of"]
 
@@ -76,7 +82,7 @@ def find_program_here(text: str, prompt: str = "", entry_point: str | None = Non
 
 
 def header_of(prompt: str, name: str) -> str:
-    """Return the imports and helpers of a prompt, which stand above the function that it begins.
+    """Return the imports and helpers of a prompt, above the function that it begins.
 
     A prompt that begins no such function, such as one in words, has none.
 
@@ -94,7 +100,7 @@ def header_of(prompt: str, name: str) -> str:
 
 @dataclass(frozen=True)
 class _Answer:
-    """An answer without its reasoning, and what it was to be an answer to."""
+    """An answer without its reasoning, with the prompt and the entry point of its problem."""
 
     text: str
     prompt: str
@@ -102,7 +108,7 @@ class _Answer:
 
     @cached_property
     def blocks(self) -> list[FencedBlock]:
-        """The blocks that may be Python: those that say so, and those that say nothing."""
+        """The blocks that are tagged as Python or not tagged at all."""
         return [block for block in fenced_blocks(self.text) if block.language in _LANGUAGES]
 
     @cached_property
@@ -120,9 +126,9 @@ class _Answer:
         """The imports and helpers of the prompt."""
         return "" if self.wanted is None else header_of(self.prompt, self.wanted)
 
-    def is_program(self, source: Source | Fault) -> bool:
-        """Return whether a source compiles and defines what is wanted."""
-        if not isinstance(source, Source) or not source.tree.body:
+    def is_program(self, source: PythonSource | SourceFault) -> bool:
+        """Return whether a source compiles and defines the entry point."""
+        if not isinstance(source, PythonSource) or not source.tree.body:
             return False
         return self.wanted is None or source.defines(self.wanted)
 
@@ -131,7 +137,7 @@ class _Answer:
         header = "" if self.header.strip() in program else self.header  # the prompt, repeated
         for parts in ((header, *before, program), (header, program)):
             whole = "".join(map(_ended, parts[:-1])) + parts[-1]
-            if isinstance(read_source(whole), Source):
+            if isinstance(read_source(whole), PythonSource):
                 return Extracted(whole, rule)
         return Extracted(program, rule)
 
@@ -150,34 +156,42 @@ class _Answer:
 
 def _block(answer: _Answer) -> Extracted | None:
     sources = [read_source(block.code) for block in answer.blocks]
-    chosen = [at for at, source in enumerate(sources) if answer.is_program(source)]
+    chosen = [index for index, source in enumerate(sources) if answer.is_program(source)]
     if answer.wanted is None:
         chosen = _whole_programs(answer.blocks, sources, chosen)
     if not chosen:
         return None
     last = chosen[-1]
-    before = [one.text for one in sources[:last] if isinstance(one, Source) and one.is_definitions]
+    before = [
+        source.text
+        for source in sources[:last]
+        if isinstance(source, PythonSource) and source.is_definitions
+    ]
     return answer.extracted(answer.blocks[last].code, "block", before)
 
 
 def _whole_programs(
-    blocks: Sequence[FencedBlock], sources: Sequence[Source | Fault], chosen: list[int]
+    blocks: Sequence[FencedBlock], sources: Sequence[PythonSource | SourceFault], chosen: list[int]
 ) -> list[int]:
     """Return the blocks that look like a program for standard input.
 
-    An untagged block may be the sample input, and `3` is valid Python: those that say that they
-    are Python go first, and among them those that read.
+    An untagged block may be the sample input, and `3` is valid Python: tagged blocks go first, and
+    among them the ones that read input.
     """
-    tagged = [at for at in chosen if blocks[at].language] or chosen
-    reading = [at for at in tagged if getattr(sources[at], "reads_input", False)]
+    tagged = [index for index in chosen if blocks[index].language] or chosen
+    reading = [index for index in tagged if _reads_input(sources[index])]
     return reading or tagged
+
+
+def _reads_input(source: PythonSource | SourceFault) -> bool:
+    return isinstance(source, PythonSource) and source.reads_input
 
 
 def _body(answer: _Answer) -> Extracted | None:
     for block in reversed(answer.blocks):
         if block.code[:1].isspace() and (whole := answer.continued(block.code, "body")):
             return whole
-        if isinstance(read_source(block.code), Fault):  # as with `return` at the top level
+        if isinstance(read_source(block.code), SourceFault):  # as with `return` at the top level
             for body in _indented(block.code):
                 if (whole := answer.continued(body, "body-indented")) is not None:
                     return whole
@@ -193,7 +207,7 @@ def _block_cut(answer: _Answer) -> Extracted | None:
 
 
 def _completion_before_fence(answer: _Answer) -> Extracted | None:
-    """Continue the prompt with what stands in front of the first fence, if it is indented."""
+    """Continue the prompt with the text before the first fence, if it is indented."""
     lines = answer.text.splitlines(keepends=True)[: answer.blocks[0].start]
     body = "".join(lines)
     return answer.continued(body, "completion") if body[:1].isspace() else None
@@ -222,7 +236,7 @@ def _completion(answer: _Answer) -> Extracted | None:
 
 def _prose(answer: _Answer) -> Extracted | None:
     lines = answer.text.splitlines(keepends=True)
-    starts = [at for at, line in enumerate(lines) if _CODE.match(line)]
+    starts = [index for index, line in enumerate(lines) if _CODE.match(line)]
     end = 0
     for start in starts[:_STARTS]:
         if start < end:

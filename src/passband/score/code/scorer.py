@@ -1,25 +1,22 @@
-"""The scorer `code`: 1 if the program in an answer passes the tests of its problem, else 0."""
+"""Score programs: 1 if the program in an answer passes the tests of its problem, else 0."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 from passband.errors import PassbandError, describe
-from passband.score.code.check import Rules, check_program
-from passband.score.code.options import rules_of
+from passband.score.code.check import Rules, check_program, rules_of
 from passband.score.code.outcome import detail_of
-from passband.score.code.problem_tests import FunctionTests, Tests, read_tests
+from passband.score.code.problem_tests import FunctionTests, Tests, read_tests, solution_of
 from passband.score.code.program import find_program, header_of
-from passband.score.code.solution import solution_of
-from passband.score.filters import FilterStep
-from passband.score.rules import Extracted
-from passband.score.sandbox.result import Verdict
+from passband.score.extract.rules import Extracted
+from passband.score.filtering import FilterStep, apply_steps
+from passband.score.sandbox.protocol import ProgramVerdict
 from passband.score.sandboxed import SandboxedScorer
-from passband.score.scorer import Reference, Score, ScoredTrial
-from passband.score.workers.pool import pool
+from passband.score.scorer import Options, Reference, Score, ScoredTrial
+from passband.score.workers.worker_pool import pool
 
 __all__ = ["CodeScorer"]
 
@@ -27,13 +24,12 @@ _SECONDS = 10.0  # to read one test
 
 
 class CodeScorer(SandboxedScorer):
-    """Runs programs in a sandbox; see `passband.score.builtin.code`."""
+    """Runs programs in a sandbox; see `passband.score.builtin.made`."""
 
     function = "code"
+    runs_tests = True
 
-    def __init__(
-        self, name: str, options: Mapping[str, Any], steps: Sequence[FilterStep] = ()
-    ) -> None:
+    def __init__(self, name: str, options: Options, steps: Sequence[FilterStep] = ()) -> None:
         super().__init__(name, options, steps)
         self._rules = rules_of(**options)
 
@@ -95,7 +91,7 @@ class CodeScorer(SandboxedScorer):
             return Score(None, "error", program, rule, describe(error))
         return self._score(verdict, program, rule)
 
-    def _score(self, verdict: Verdict, program: str, rule: str | None) -> Score:
+    def _score(self, verdict: ProgramVerdict, program: str, rule: str | None) -> Score:
         limits = self._rules.limits
         if not verdict.passed:
             return Score(0.0, "ok", program, rule, detail_of(verdict.status, verdict.detail))
@@ -105,17 +101,14 @@ class CodeScorer(SandboxedScorer):
         return Score(1.0, "ok", program, rule)
 
     def _program(self, text: str | None, reference: Reference, tests: Tests) -> Extracted:
-        for step in self._steps:
-            if text is None:
-                break
-            text, _ = step.apply(text, reference)
+        text = apply_steps(self._steps, text, reference).answer
         if text is None or not text.strip():
             return Extracted(None, None)
         return find_program(text, tests.prompt, tests.entry_point)
 
 
 def _test_fault(tests: FunctionTests) -> str | None:
-    """Return what is wrong with a test, as far as can be seen without running it."""
+    """Return the fault of a test that shows without running it, if there is one."""
     texts = {"test": tests.test, "prompt": header_of(tests.prompt, tests.entry_point)}
     for name, text in texts.items():
         if (fault := _fault(text)) is not None:

@@ -1,13 +1,13 @@
-r"""Python source that nobody has looked at yet: whether it compiles, and what it defines.
+r"""Untrusted Python source: does it compile, and what does it define?
 
-The compiler of CPython can be brought to its knees, and on some versions to a crash, by source that
-is nested deeply enough. So this module does its work in a worker process
-(`passband.score.workers.pool`), never in the process that runs an evaluation.
+Deeply nested source exhausts the compiler of CPython, and on some versions crashes it. So this
+module does its work in a worker process
+(`passband.score.workers.worker_pool`), never in the process that runs an evaluation.
 
 >>> read_source("def f(x):\n    return x").defines("f")
 True
 >>> read_source("x = 1\nreturn x")
-Fault(line=2, message="'return' outside function")
+SourceFault(line=2, message="'return' outside function")
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-__all__ = ["LONGEST", "Fault", "Source", "longest_prefix", "read_source"]
+__all__ = ["LONGEST", "PythonSource", "SourceFault", "longest_prefix", "read_source"]
 
 LONGEST = 500_000  # characters that are compiled
 _TRIES = 64  # ends of a broken program that are tried
@@ -26,7 +26,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
-class Fault(NamedTuple):
+class SourceFault(NamedTuple):
     """Why a text is no program, and in which line that shows."""
 
     line: int | None
@@ -34,7 +34,7 @@ class Fault(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Source:
+class PythonSource:
     """A text that compiles."""
 
     text: str
@@ -51,7 +51,7 @@ class Source:
 
     @property
     def is_definitions(self) -> bool:
-        """Whether running it does nothing but define: functions, classes, imports, constants."""
+        """Whether running it only defines functions, classes, imports and constants."""
         return bool(self.tree.body) and all(map(_is_definition, self.tree.body))
 
     @property
@@ -65,27 +65,27 @@ class Source:
         )
 
 
-def read_source(text: str) -> Source | Fault:
+def read_source(text: str) -> PythonSource | SourceFault:
     """Compile a text as a module, without running any of it.
 
     What only the second half of the compiler refuses, such as `return` outside of a function, is
     refused here as well. Constants are not computed beyond a few bytes.
     """
     if len(text) > LONGEST:
-        return Fault(None, f"it has {len(text):,} characters")
+        return SourceFault(None, f"it has {len(text):,} characters")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text, "<program>")
             compile(text, "<program>", "exec", dont_inherit=True)
     except SyntaxError as error:
-        return Fault(error.lineno, error.msg)
+        return SourceFault(error.lineno, error.msg)
     except (ValueError, OverflowError, RecursionError, MemoryError) as error:
-        return Fault(None, str(error) or type(error).__name__)
-    return Source(text, tree)
+        return SourceFault(None, str(error) or type(error).__name__)
+    return PythonSource(text, tree)
 
 
-def longest_prefix(text: str, fewest: int = 1) -> Source | None:
+def longest_prefix(text: str, fewest: int = 1) -> PythonSource | None:
     """Return the longest run of first lines that compiles, of at least some lines; None if none.
 
     Every run that contains the token at which the compiler gave up fails in the same place, so the
@@ -98,7 +98,7 @@ def longest_prefix(text: str, fewest: int = 1) -> Source | None:
         if len(lines) < fewest:
             return None
         source = read_source("".join(lines))
-        if isinstance(source, Source):
+        if isinstance(source, PythonSource):
             return source
         if source.line is None:
             return None

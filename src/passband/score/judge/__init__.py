@@ -1,1 +1,1 @@
-"""Judges: models that score answers by a rubric, and how their verdicts are asked for and read."""
+"""Judges: models that score answers by a rubric."""

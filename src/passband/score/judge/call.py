@@ -1,4 +1,4 @@
-"""One call of a judge: what it is asked, for which vote, and what its reply is worth."""
+"""Calls of a judge: a request, its reply, and the client that a run asks through."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from passband.errors import PassbandError
-from passband.score.judge.prompt import Turn
-from passband.score.judge.verdict import Verdict, read_verdict
+from passband.score.judge.prompt import JudgeTurn
+from passband.score.judge.verdict import JudgeVerdict, read_verdict
 
 __all__ = [
-    "Bench",
     "CallFailed",
-    "Heard",
     "JudgeCall",
+    "JudgeClient",
     "JudgedProblem",
+    "RecordedReply",
     "Reply",
     "content_key",
 ]
 
 
 class CallFailed(PassbandError):
-    """The judge will not reply to this request, whoever makes it."""
+    """The judge will never reply to this request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class JudgeCall:
     vote: int
     order: int  # of a pair: 0 as it is, 1 swapped
     attempt: int  # 1, or 2 where a reply without a verdict is asked for again
-    turns: tuple[Turn, ...]
+    turns: tuple[JudgeTurn, ...]
     scale: Mapping[str, float]
     key: str
 
@@ -45,24 +45,24 @@ class JudgeCall:
         """Its place among the calls of its trial, the attempts at one of them being the same."""
         return 2 * self.vote + self.order
 
-    def read(self, reply: str | None, *, is_complete: bool) -> Verdict:
+    def read(self, reply: str | None, *, is_complete: bool) -> JudgeVerdict:
         """Return the verdict of a reply."""
         return read_verdict(reply, tuple(self.scale), is_complete=is_complete)
 
 
 class Reply(NamedTuple):
-    """What came back from a judge, by request or from the record of an earlier one."""
+    """The reply of a judge, new or from the record of an earlier request."""
 
     text: str | None
     is_complete: bool = True
     is_reused: bool = False
 
 
-class Heard(NamedTuple):
+class RecordedReply(NamedTuple):
     """A reply that is on disk, and its verdict."""
 
     reply: Reply
-    verdict: Verdict
+    verdict: JudgeVerdict
 
 
 class JudgedProblem(NamedTuple):
@@ -72,8 +72,8 @@ class JudgedProblem(NamedTuple):
     question: str
 
 
-class Bench(Protocol):
-    """Where a judge is asked: the run that a scorer belongs to."""
+class JudgeClient(Protocol):
+    """Asks a judge on behalf of a scorer; implemented by the run."""
 
     def problem(self, position: int) -> JudgedProblem:
         """Return the name and the question of a problem."""
@@ -83,23 +83,23 @@ class Bench(Protocol):
         """Return the answer of another run to the same problem; None if it has none."""
         ...
 
-    async def ask(self, call: JudgeCall) -> Heard:
+    async def ask(self, call: JudgeCall) -> RecordedReply:
         """Return the recorded reply of the same content, or ask; record it before it counts.
 
-        Raises `Unscored` where there is no reply now, but may be one later, and `CallFailed` where
-        there will be none.
+        Raises `NotScoredYet` where there is no reply now but may be one later, and `CallFailed`
+        where there will be none.
         """
         ...
 
 
 def content_key(
-    judge: str, problem: str, texts: Mapping[str, str], place: Sequence[int], earlier: str = ""
+    judge: str, problem: str, texts: Mapping[str, str], position: Sequence[int], earlier: str = ""
 ) -> str:
-    """Return what a reply is kept under: everything that it depends on but its seed.
+    """Return the key of a recorded reply: a hash of everything but its seed.
 
     `judge` is the identity of the judge and its rubric, `texts` are the values of its variables,
-    `place` are vote, order and attempt, `earlier` is the reply that a second attempt follows.
+    `position` are vote, order and attempt, `earlier` is the reply that a second attempt follows.
     """
-    content: list[Any] = [judge, problem, sorted(texts.items()), list(place), earlier]
+    content: list[object] = [judge, problem, sorted(texts.items()), list(position), earlier]
     text = json.dumps(content, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]

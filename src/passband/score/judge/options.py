@@ -1,14 +1,14 @@
-"""Options of the judge scorer, as a task file or the command line gives them."""
+"""Read and check the options of the judge scorer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from passband.errors import InvalidInput, nearest
-from passband.score.judge.fence import LONGEST
+from passband.score.judge.prompt import LONGEST
 from passband.score.judge.rubric import Rubric, read_rubric
+from passband.score.scorer import Options
 
 __all__ = ["MAX_TOKENS", "Aggregate", "JudgeOptions"]
 
@@ -33,7 +33,7 @@ class JudgeOptions:
     against: str | None = None  # the run directory that pairs are made with
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> JudgeOptions:
+    def of(cls, values: Options) -> JudgeOptions:
         """Return options from plain values, all checked."""
         for name in values:
             if name not in cls.__dataclass_fields__:
@@ -44,15 +44,15 @@ class JudgeOptions:
         options._check()
         return options
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return plain values, from which `of` makes the same again; defaults are left out."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        own = {
+        changed = {
             name: value
             for name, value in plain.items()
             if name != "rubric" and value != self.__dataclass_fields__[name].default
         }
-        return {**own, "rubric": self.rubric.as_json(), "votes": self.votes}
+        return {**changed, "rubric": self.rubric.as_json(), "votes": self.votes}
 
     @property
     def calls(self) -> int:
@@ -85,7 +85,7 @@ class JudgeOptions:
             raise InvalidInput("--against is for a pairwise rubric (form: pairwise).")
 
 
-def _check_whole(name: str, value: Any, least: int, most: int | None) -> None:
+def _check_whole(name: str, value: object, least: int, most: int | None) -> None:
     if name == "max_tokens" and value is None:
         return
     if type(value) is not int or value < least or (most is not None and value > most):
@@ -93,9 +93,10 @@ def _check_whole(name: str, value: Any, least: int, most: int | None) -> None:
         raise InvalidInput(f"{name} of a judge is a whole number {ends}; got {value!r:.60}.")
 
 
-def _check_number(name: str, value: Any, top: float | None) -> None:
+def _check_number(name: str, value: object, top: float | None) -> None:
     if value is None:
         return
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not 0 <= value <= (top or 100.0):
+    if isinstance(value, bool) or not (
+        isinstance(value, (int, float)) and 0 <= value <= (top or 100.0)
+    ):
         raise InvalidInput(f"{name} of a judge is a number of at least 0; got {value!r:.60}.")

@@ -1,4 +1,4 @@
-"""A rubric: what a judge is told, which words its verdict may be, and what each is worth."""
+"""Rubrics: the template of a judge's prompt, the words of its verdict and their values."""
 
 from __future__ import annotations
 
@@ -6,22 +6,59 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 from passband.errors import InvalidInput, nearest
-from passband.score.judge.default_rubrics import CORRECT, PREFER
 
-__all__ = ["ANSWERS", "Form", "Rubric", "read_rubric"]
+__all__ = ["ANSWERS", "CORRECT", "PREFER", "Form", "Rubric", "read_rubric"]
+
+CORRECT = """\
+You check whether an answer to a question is right, given answers that are known to be right.
+
+The question, as it was asked:
+{{ question }}
+
+What is known to be right; if there are several lines, any one of them is:
+{{ targets }}
+
+The answer to check:
+{{ answer }}
+
+The answer passes if its final result means the same as what is known to be right. Wording, order,
+notation, units that are understood, rounding to the precision asked for, and the amount of
+explanation do not matter. It fails if its final result is another one, if it gives several results
+that do not agree, if it gives none, or if it leaves open which one it means. Do not solve the
+question anew where what is known to be right settles it. Length, confidence, politeness and claims
+about itself are no evidence.
+"""
+
+PREFER = """\
+You compare two answers to the same question.
+
+The question, as it was asked:
+{{ question }}
+
+Answer A:
+{{ answer_a }}
+
+Answer B:
+{{ answer_b }}
+
+The better answer is the one that is right and does what the question asks. If both are or neither
+is, the clearer one is better. Neither the order of the two, nor their length, nor their style by
+itself is a reason. If neither is better, it is a tie.
+"""
+
 
 Form = Literal["pointwise", "pairwise"]
 ANSWERS: dict[Form, tuple[str, ...]] = {
     "pointwise": ("answer",),
     "pairwise": ("answer_a", "answer_b"),
 }
-"""The variables of a template that stand for what is judged; each occurs exactly once."""
+"""The variables of a template for the judged texts; each occurs exactly once."""
 
 _VARIABLE = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_.\- ]*?)\s*\}\}")
 _TEMPLATING = re.compile(r"\{%|\{#|\{\{")
@@ -59,7 +96,7 @@ class Rubric:
         text = json.dumps(self.as_json(), sort_keys=True)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return it as plain values, from which `read_rubric` makes the same again."""
         scale = {} if self.form == "pairwise" else {"scale": dict(self.scale)}
         system = {} if self.system is None else {"system": self.system}
@@ -67,11 +104,11 @@ class Rubric:
         return {"template": self.template, "form": self.form, **scale, **system, **against}
 
     def fill(self, values: Mapping[str, str]) -> str:
-        """Return the template with values put in; what a value holds is never a variable."""
+        """Fill in the template, in one pass: a `{{ name }}` within a value is plain text."""
         return _VARIABLE.sub(lambda match: values[match[1]], self.template)
 
 
-def read_rubric(value: Any) -> Rubric:
+def read_rubric(value: object) -> Rubric:
     """Return a rubric from plain values, all checked; None is the default rubric.
 
     A text is a template. A mapping has `template`, and may have `form` (pointwise or pairwise),
@@ -105,7 +142,7 @@ def read_rubric(value: Any) -> Rubric:
     return rubric
 
 
-def _text(value: Mapping[str, Any], key: str, default: str | None) -> str | None:
+def _text(value: Mapping[str, object], key: str, default: str | None) -> str | None:
     text = value.get(key, default)
     if text is not None and (not isinstance(text, str) or not text.strip()):
         raise InvalidInput(f"{key} of a rubric is a text; got {text!r:.60}.")
@@ -136,7 +173,7 @@ def _check_template(rubric: Rubric) -> None:
         )
 
 
-def _against(form: Form, value: Any) -> str:
+def _against(form: Form, value: object) -> str:
     if value is not None and form != "pairwise":
         raise InvalidInput("against is for pairwise rubrics (form: pairwise).")
     if value is not None and (not isinstance(value, str) or not value.strip()):
@@ -147,7 +184,7 @@ def _against(form: Form, value: Any) -> str:
 # -- scales --------------------------------------------------------------------------------
 
 
-def _scale(form: Form, value: Any) -> Mapping[str, float]:
+def _scale(form: Form, value: object) -> Mapping[str, float]:
     if form == "pairwise":
         if value is not None:
             raise InvalidInput("a pairwise rubric has no scale: its verdicts are A, B and TIE.")
@@ -171,27 +208,29 @@ def _scale(form: Form, value: Any) -> Mapping[str, float]:
 
 def _steps(words: list[str]) -> Mapping[str, float]:
     """Return equal steps from 0 to 1."""
-    return _checked({word: at / max(1, len(words) - 1) for at, word in enumerate(words)})
+    return _checked({word: step / max(1, len(words) - 1) for step, word in enumerate(words)})
 
 
-def _checked(scale: Mapping[str, Any]) -> Mapping[str, float]:
+def _checked(scale: Mapping[str, object]) -> Mapping[str, float]:
     if not 2 <= len(scale) <= _MOST_STEPS:
         raise InvalidInput(f"a scale has 2 to {_MOST_STEPS} words; got {len(scale)}.")
+    values: dict[str, float] = {}
     for word, number in scale.items():
         if not (_WORD.fullmatch(word) or re.fullmatch(r"-?\d{1,4}(\.\d{1,3})?", word)):
             raise InvalidInput(f"a word of the scale is letters or a number; got {word!r:.60}.")
         if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number <= 1:
             raise InvalidInput(f"{word!r} of the scale is worth 0 to 1; got {number!r:.60}.")
+        values[" ".join(word.split())] = float(number)
     if len({" ".join(_folded(word).split()) for word in scale}) < len(scale):
         raise InvalidInput(f"words of the scale differ by more than case: {_list(scale)}.")
-    if len(set(scale.values())) == 1:
+    if len(set(values.values())) == 1:
         raise InvalidInput("the words of a scale are all worth the same.")
-    return {" ".join(word.split()): float(number) for word, number in scale.items()}
+    return values
 
 
 def _folded(word: str) -> str:
     return unicodedata.normalize("NFKC", word).casefold()
 
 
-def _list(names: Any) -> str:
+def _list(names: Iterable[object]) -> str:
     return ", ".join(map(str, names))

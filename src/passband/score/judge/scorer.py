@@ -1,7 +1,7 @@
-"""The `judge` scorer: a model reads a question and an answer, and gives a verdict by a rubric.
+"""Score by a judge: a model reads a question and an answer, and gives a verdict by a rubric.
 
-The scorer knows what is asked and what a reply is worth. Who is asked, at what price and with what
-patience is the matter of the `Bench` that a run gives it; a scorer without one scores nothing.
+The scorer knows what is asked and what a reply is worth. Which server is asked, at what price and
+with what patience, is up to the `JudgeClient` of the run; a scorer without one scores nothing.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from passband.errors import InvalidInput, describe
-from passband.score.extract import without_reasoning
-from passband.score.filters import INVALID, FilterStep, make_step
-from passband.score.judge.call import Bench, CallFailed, Heard, JudgeCall, content_key
+from passband.score.extract.answer import without_reasoning
+from passband.score.filtering import INVALID, FilterStep, apply_steps, make_step
+from passband.score.judge.call import CallFailed, JudgeCall, JudgeClient, RecordedReply, content_key
 from passband.score.judge.options import JudgeOptions
-from passband.score.judge.prompt import judge_prompt, reminder, rubric_values
-from passband.score.judge.votes import Vote, pair_vote, score_votes
-from passband.score.scorer import Reference, Score, ScoredTrial, Unscored
+from passband.score.judge.prompt import JudgeTurn, judge_prompt, reminder, rubric_values
+from passband.score.judge.votes import JudgeVote, pair_vote, score_votes
+from passband.score.scorer import NotScoredYet, Options, Reference, Score, ScoredTrial, Scorer
 
 __all__ = ["JudgeScorer", "make_judge"]
 
@@ -27,14 +27,12 @@ Result = TypeVar("Result")
 _VERSION = 1  # part of every identity; goes up when prompts or verdicts change
 
 
-def make_judge(
-    name: str, options: Mapping[str, Any], steps: Sequence[Mapping[str, Any] | str] = ()
-) -> JudgeScorer:
+def make_judge(name: str, options: Options, steps: Sequence[Options | str] = ()) -> JudgeScorer:
     """Return a judge from plain values, all checked."""
     return JudgeScorer(name, JudgeOptions.of(options), [make_step(step) for step in steps])
 
 
-class JudgeScorer:
+class JudgeScorer(Scorer):
     """A scorer whose scores are verdicts of a model."""
 
     slow = True
@@ -46,16 +44,16 @@ class JudgeScorer:
         name: str,
         options: JudgeOptions,
         steps: Sequence[FilterStep] = (),
-        model_spec: Mapping[str, Any] | None = None,
+        model_spec: Options | None = None,
     ) -> None:
         self.name, self.options, self._steps = name, options, tuple(steps)
         self._model_spec = model_spec or {}  # what replies depend on beyond the model's name
         self.address: str | None = None  # of the judge's server
-        self._bench: Bench | None = None
+        self._client: JudgeClient | None = None
         self.identity = self._identity()
 
     def _identity(self) -> str:
-        """Return what its scores depend on: model, parameters, rubric, votes, filters."""
+        """Return the identity of its scores: model, parameters, rubric, votes, filters."""
         parts = {
             "judge": _VERSION,
             **self.options.as_json(),
@@ -66,7 +64,7 @@ class JudgeScorer:
         return json.dumps(parts, sort_keys=True, separators=(",", ":"))
 
     @property
-    def spec(self) -> Mapping[str, Any] | None:
+    def spec(self) -> Options | None:
         """The arguments of `make_scorer` for this judge, and what its readers need to know."""
         steps = [step.spec for step in self._steps]
         if None in steps:
@@ -88,16 +86,16 @@ class JudgeScorer:
         """Return the same scorer with other options."""
         return JudgeScorer(self.name, options, self._steps, self._model_spec)
 
-    def with_model(self, spec: Mapping[str, Any], address: str | None) -> JudgeScorer:
-        """Return the same scorer, knowing what its model's replies depend on and where it is."""
+    def with_model(self, spec: Options, address: str | None) -> JudgeScorer:
+        """Return the same scorer with the specification and the address of its model."""
         changed = JudgeScorer(self.name, self.options, self._steps, spec)
         changed.address = address
         return changed
 
-    def at(self, bench: Bench) -> JudgeScorer:
-        """Return the same scorer, able to ask."""
+    def with_client(self, client: JudgeClient) -> JudgeScorer:
+        """Return the same scorer with a client to ask through."""
         changed = copy.copy(self)
-        changed._bench = bench
+        changed._client = client
         return changed
 
     def check(self, question: str, reference: Reference) -> None:
@@ -112,7 +110,7 @@ class JudgeScorer:
     def score(
         self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
     ) -> Score:
-        """Score one completion, where nothing else is under way."""
+        """Score one completion, outside of an event loop."""
         from passband.event_loop import complete_anywhere
 
         return complete_anywhere(self.score_async(text, reference, trial))
@@ -121,40 +119,30 @@ class JudgeScorer:
         self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
     ) -> Score:
         """Ask for every vote on a completion; an answer that is empty is not asked about."""
-        bench = self._bench
-        if bench is None or trial is None or trial.problem is None or trial.trial is None:
-            raise Unscored(f"{self.name} asks a model, and none is at hand here.")
+        client = self._client
+        if client is None or trial is None or trial.problem is None or trial.trial is None:
+            raise NotScoredYet(f"{self.name} asks a model, and none is at hand here.")
         answer = self._judged(text, reference)
         if answer is None:
             return Score(0.0, "no_answer")
         try:
-            votes = await self.votes(bench, answer, reference, (trial.problem, trial.trial))
+            votes = await self.votes(client, answer, reference, (trial.problem, trial.trial))
         except (InvalidInput, CallFailed) as error:  # of this answer: no reference, too long
             return Score(None, "error", detail=describe(error))
         return score_votes(votes, self.options.aggregate)
 
     async def votes(
-        self, bench: Bench, answer: str, reference: Reference, place: tuple[int, int]
-    ) -> list[Vote]:
-        """Return the votes on an answer; `place` is the position of its problem, and its trial."""
+        self, client: JudgeClient, answer: str, reference: Reference, trial: tuple[int, int]
+    ) -> list[JudgeVote]:
+        """Return the votes on an answer; `trial` is the position of its problem, and its number."""
         number = self.options.votes
-        case = _Case(self, bench, answer, reference, place)
+        case = _Case(self, client, answer, reference, trial)
         return await together([case.vote(index) for index in range(number)])
 
-    def same(self, one: str, other: str) -> bool:
-        """Return whether two answers are the same text: no judge is asked about a comparison."""
-        return one == other
-
-    def close(self) -> None:
-        """Do nothing: the run closes what is asked."""
-
     def _judged(self, text: str | None, reference: Reference) -> str | None:
-        """Return what the judge is shown: what follows the reasoning, after the filters."""
+        """Return the judged text: the answer after the reasoning, filtered."""
         answer = None if text is None else without_reasoning(text)
-        for step in self._steps:
-            if answer is None:
-                break
-            answer = step.apply(answer, reference).answer
+        answer = apply_steps(self._steps, answer, reference).answer
         return None if not answer or not answer.strip() or answer == INVALID else answer
 
     def _against_reference(self, reference: Reference) -> str:
@@ -171,7 +159,8 @@ class JudgeScorer:
 
 
 async def together(work: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:
-    """Return what all of them return; if one raises, raise that once all have ended."""
+    """Await all coroutines; if one raises, raise its exception once all have ended."""
+    # gather() alone would return while other requests go on, which are paid for and not recorded.
     results = await asyncio.gather(*work, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
@@ -185,14 +174,14 @@ class _Case:
     def __init__(
         self,
         scorer: JudgeScorer,
-        bench: Bench,
+        client: JudgeClient,
         answer: str,
         reference: Reference,
-        place: tuple[int, int],
+        trial: tuple[int, int],
     ) -> None:
-        self._options, self._bench, self._answer = scorer.options, bench, answer
-        self._place, self._identity = place, scorer.identity
-        self._problem = bench.problem(place[0])
+        self._options, self._client, self._answer = scorer.options, client, answer
+        self._trial, self._identity = trial, scorer.identity
+        self._problem = client.problem(trial[0])
         rubric = scorer.options.rubric
         self._values = rubric_values(rubric, self._problem.question, reference)
         self._other = self._find_other(scorer, reference) if rubric.form == "pairwise" else ""
@@ -200,17 +189,17 @@ class _Case:
     def _find_other(self, scorer: JudgeScorer, reference: Reference) -> str:
         if self._options.rubric.against != "run":
             return scorer._against_reference(reference)
-        other = self._bench.other(self._problem.key, self._place[1])
+        other = self._client.other(self._problem.key, self._trial[1])
         if other is None:
             raise InvalidInput("the other run has no answer to compare with.")
         return other
 
-    async def vote(self, index: int) -> Vote:
+    async def vote(self, index: int) -> JudgeVote:
         """Return one vote: one call, or two of a pair in both orders."""
         rubric = self._options.rubric
         if rubric.form == "pointwise":
             word, reason = (await self._heard(index, 0, {"answer": self._answer})).verdict
-            return Vote(None if word is None else rubric.scale[word], word or "-", reason)
+            return JudgeVote(None if word is None else rubric.scale[word], word or "-", reason)
         answers = ((self._answer, self._other), (self._other, self._answer))
         heard = await together(
             [
@@ -218,11 +207,11 @@ class _Case:
                 for order, (a, b) in enumerate(answers)
             ]
         )
-        reason = next((one.verdict.reason for one in heard if one.verdict.word is None), None)
+        reason = next((reply.verdict.reason for reply in heard if reply.verdict.word is None), None)
         return pair_vote(heard[0].verdict.word, heard[1].verdict.word, reason)
 
-    async def _heard(self, vote: int, order: int, answers: Mapping[str, str]) -> Heard:
-        """Return the reply of one order; one without a verdict is asked for once more."""
+    async def _heard(self, vote: int, order: int, answers: Mapping[str, str]) -> RecordedReply:
+        """Return the reply of one order; ask once more if it has no verdict."""
         rubric = self._options.rubric
         turns = judge_prompt(rubric, self._values, answers, self._options.longest)
         heard = await self._ask(turns, vote, order, 1, answers)
@@ -233,15 +222,15 @@ class _Case:
 
     async def _ask(
         self,
-        turns: Any,
+        turns: tuple[JudgeTurn, ...],
         vote: int,
         order: int,
         attempt: int,
         answers: Mapping[str, str],
         earlier: str = "",
-    ) -> Heard:
+    ) -> RecordedReply:
         texts = {**self._values, **answers}
-        place = (vote, order, attempt)
-        key = content_key(self._identity, self._problem.key, texts, place, earlier)
+        position = (vote, order, attempt)
+        key = content_key(self._identity, self._problem.key, texts, position, earlier)
         scale = self._options.rubric.scale
-        return await self._bench.ask(JudgeCall(*self._place, *place, turns, scale, key))
+        return await self._client.ask(JudgeCall(*self._trial, *position, turns, scale, key))

@@ -1,4 +1,4 @@
-r"""The verdict of a judge: one line of its reply, read by a grammar.
+r"""Read the verdict of a judge: one line of its reply, by a grammar.
 
 A reply reasons first and ends with a line that holds nothing but ``VERDICT:`` and a word of the
 scale. No such line, two that differ, or a reply that was cut off is no verdict, and never a zero.
@@ -6,7 +6,7 @@ scale. No such line, two that differ, or a reply that was cut off is no verdict,
 >>> read_verdict("17 + 25 is 42.\nVERDICT: PASS", ("PASS", "FAIL")).word
 'PASS'
 >>> read_verdict("VERDICT: PASS\nOn second thought:\nVERDICT: FAIL", ("PASS", "FAIL"))
-Verdict(word=None, reason='two different verdicts: FAIL, PASS')
+JudgeVerdict(word=None, reason='two different verdicts: FAIL, PASS')
 """
 
 from __future__ import annotations
@@ -17,41 +17,43 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from passband.score.extract import without_reasoning
+from passband.score.extract.answer import without_reasoning
 
-__all__ = ["Verdict", "quoted", "read_verdict"]
+__all__ = ["JudgeVerdict", "quoted", "read_verdict"]
 
 _LONGEST_LINE = 200  # characters of a line that may hold a verdict
 _QUOTED = "[quoted] "  # what a verdict line of judged text begins with in the prompt
 _LEAD, _TAIL = r"[\s>*_#`]*", r"[\s*_`\"'\])}>.!]*"
 
 
-class Verdict(NamedTuple):
+class JudgeVerdict(NamedTuple):
     """The word of a verdict, or the reason why a reply holds none."""
 
     word: str | None
     reason: str | None = None
 
 
-def read_verdict(reply: str | None, words: Sequence[str], *, is_complete: bool = True) -> Verdict:
+def read_verdict(
+    reply: str | None, words: Sequence[str], *, is_complete: bool = True
+) -> JudgeVerdict:
     """Return the verdict of a reply, whose reasoning in think blocks is not read.
 
     All verdict lines have to agree. Case, Markdown, brackets and invisible characters around the
     word do not matter; any other text on the line makes it no verdict line.
     """
     if not is_complete:
-        return Verdict(None, "the reply was cut off")
+        return JudgeVerdict(None, "the reply was cut off")
     if reply is None or not reply.strip():
-        return Verdict(None, "the reply is empty")
+        return JudgeVerdict(None, "the reply is empty")
     text = without_reasoning(reply)
     if text is None:
-        return Verdict(None, "the reply ends within its reasoning")
-    found = {word for line in text.splitlines() if (word := _word(line, tuple(words)))}
-    if len(found) > 1:
-        return Verdict(None, f"two different verdicts: {', '.join(sorted(found)[:4])}")
-    if not found:
-        return Verdict(None, "no line is a verdict")
-    return Verdict(found.pop())
+        return JudgeVerdict(None, "the reply ends within its reasoning")
+    given = {word for line in text.splitlines() if (word := _word(line, tuple(words)))}
+    if len(given) > 1:
+        return JudgeVerdict(None, f"two different verdicts: {', '.join(sorted(given)[:4])}")
+    if not given:
+        return JudgeVerdict(None, "no line is a verdict")
+    return JudgeVerdict(given.pop())
 
 
 def quoted(text: str, words: Sequence[str]) -> str:

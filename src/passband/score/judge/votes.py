@@ -1,4 +1,4 @@
-"""Votes of a judge on one trial, and the score that they make."""
+"""Combine the votes of a judge on one trial into a score."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import NamedTuple
 from passband.score.judge.options import Aggregate
 from passband.score.scorer import Score
 
-__all__ = ["Vote", "pair_vote", "score_votes"]
+__all__ = ["JudgeVote", "pair_vote", "score_votes"]
 
 
-class Vote(NamedTuple):
+class JudgeVote(NamedTuple):
     """The value of one vote, or the reason why it has none."""
 
     value: float | None
@@ -21,7 +21,7 @@ class Vote(NamedTuple):
     is_flipped: bool = False  # whether a pair was judged differently in the other order
 
 
-def pair_vote(first: str | None, second: str | None, reason: str | None) -> Vote:
+def pair_vote(first: str | None, second: str | None, reason: str | None) -> JudgeVote:
     """Return the vote of a pair, from the verdicts in both orders.
 
     In the first order the judged answer is A, in the second it is B. A verdict that does not
@@ -30,16 +30,16 @@ def pair_vote(first: str | None, second: str | None, reason: str | None) -> Vote
     >>> pair_vote("A", "B", None).value, pair_vote("A", "A", None).value
     (1.0, 0.5)
     >>> pair_vote("A", "TIE", None)
-    Vote(value=0.75, word='A/TIE', reason=None, is_flipped=False)
+    JudgeVote(value=0.75, word='A/TIE', reason=None, is_flipped=False)
     """
     word = f"{first or '-'}/{second or '-'}"
     if first is None or second is None:
-        return Vote(None, word, reason)
+        return JudgeVote(None, word, reason)
     values = {"A": 1.0, "B": 0.0, "TIE": 0.5}[first], {"A": 0.0, "B": 1.0, "TIE": 0.5}[second]
-    return Vote(sum(values) / 2, word, None, abs(values[0] - values[1]) == 1)
+    return JudgeVote(sum(values) / 2, word, None, abs(values[0] - values[1]) == 1)
 
 
-def score_votes(votes: Sequence[Vote], aggregate: Aggregate = "mean") -> Score:
+def score_votes(votes: Sequence[JudgeVote], aggregate: Aggregate = "mean") -> Score:
     """Return the score of a trial: the mean of its votes, or the value that most of them have.
 
     More than half of the votes have to be readable, or the score has the status no_verdict and no

@@ -1,26 +1,32 @@
-"""Programs that models wrote, run where they can do no harm and cannot forge their verdict.
+"""Run programs that models wrote where they can do no harm and cannot forge their verdict.
 
 `find_sandbox` returns the sandbox of this machine: see `passband.score.sandbox.protocol` for what
 it offers, and `passband doctor` for whether it holds.
 """
 
-from passband.score.sandbox.find import find_sandbox
-from passband.score.sandbox.job import Command, UnitTests
-from passband.score.sandbox.limits import DEFAULT, Limits
-from passband.score.sandbox.policy import policy
-from passband.score.sandbox.protocol import Sandbox
-from passband.score.sandbox.result import Finished, NeedsSameInterpreter, SandboxFailed, Verdict
+from passband.score.sandbox.find import find_sandbox, policy
+from passband.score.sandbox.protocol import (
+    DEFAULT,
+    CommandJob,
+    Limits,
+    NeedsSameInterpreter,
+    ProgramExit,
+    ProgramVerdict,
+    Sandbox,
+    SandboxFailed,
+    UnitTests,
+)
 
 __all__ = [
     "DEFAULT",
-    "Command",
-    "Finished",
+    "CommandJob",
     "Limits",
     "NeedsSameInterpreter",
+    "ProgramExit",
+    "ProgramVerdict",
     "Sandbox",
     "SandboxFailed",
     "UnitTests",
-    "Verdict",
     "find_sandbox",
     "policy",
 ]

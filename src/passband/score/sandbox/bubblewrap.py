@@ -1,4 +1,4 @@
-"""The bubblewrap backend: Linux namespaces, set up by `bwrap`.
+"""Isolate programs with bubblewrap: Linux namespaces, set up by `bwrap`.
 
 One bwrap per worker holds a zygote; each trial is a clone of it in further namespaces of its own.
 """
@@ -9,9 +9,8 @@ import functools
 import os
 from collections.abc import Iterator
 
-from passband.score.sandbox import system_calls
 from passband.score.sandbox.interpreter import Interpreter, find_interpreter
-from passband.score.sandbox.recipe import BOOT, Recipe, variables
+from passband.score.sandbox.recipe import BOOT, ZygoteRecipe, call_filter, variables
 from passband.score.sandbox.zygotes import Zygotes
 
 __all__ = ["USER", "bubblewrap", "recipe", "user_of_trials"]
@@ -35,12 +34,12 @@ def user_of_trials() -> int | None:
     return USER if os.geteuid() == 0 else None
 
 
-def recipe(bwrap: str, interpreter: Interpreter, user: int | None, hash_seed: int) -> Recipe:
+def recipe(bwrap: str, interpreter: Interpreter, user: int | None, hash_seed: int) -> ZygoteRecipe:
     """Return how a zygote is started in bubblewrap."""
     command = (bwrap, *_options(interpreter), *_environment(hash_seed), "--")
     python = (interpreter.path, "-s", "-B", "-c", BOOT)
-    settings = {"namespaces": True, "filter": system_calls.program().hex()}
-    return Recipe((*command, *python), {}, user, settings)
+    settings = {"namespaces": True, "filter": call_filter()}
+    return ZygoteRecipe((*command, *python), {}, user, settings)
 
 
 def _options(interpreter: Interpreter) -> Iterator[str]:

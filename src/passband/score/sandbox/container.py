@@ -1,4 +1,4 @@
-"""The docker and podman backends: one container per worker, with the same zygote inside.
+"""Isolate programs with docker or podman: one container per worker, with the same zygote inside.
 
 A container starts too slowly for one per trial. Inside, every program is a fork as a user of its
 own, who may neither signal nor see into the processes of the sandbox; what it leaves running or in
@@ -12,8 +12,7 @@ import os
 import random
 from collections.abc import Iterator
 
-from passband.score.sandbox import system_calls
-from passband.score.sandbox.recipe import BOOT, Recipe, variables
+from passband.score.sandbox.recipe import BOOT, ZygoteRecipe, call_filter, variables
 from passband.score.sandbox.zygotes import Zygotes
 
 __all__ = ["IMAGE", "SETTING", "container", "recipe"]
@@ -30,7 +29,7 @@ def container(name: str, engine: str, size: int | None = None) -> Zygotes:
     return Zygotes(name, functools.partial(recipe, engine, image), size=size)
 
 
-def recipe(engine: str, image: str, hash_seed: int) -> Recipe:
+def recipe(engine: str, image: str, hash_seed: int) -> ZygoteRecipe:
     """Return how a zygote is started in a container."""
     seen = {name: os.environ[name] for name in _FOR_CLIENT if name in os.environ}
     python = ("python3", "-s", "-B", "-c", BOOT)
@@ -38,12 +37,12 @@ def recipe(engine: str, image: str, hash_seed: int) -> Recipe:
     user = random.SystemRandom().randrange(_FIRST_USER, _FIRST_USER + _USERS, 2) + 1
     settings = {
         "namespaces": False,
-        "filter": system_calls.program(shares_ipc=True).hex(),
+        "filter": call_filter(shares_ipc=True),
         "user": user,
         "variables": variables(hash_seed),
     }
     command = (engine, *_options(hash_seed), image, *python)
-    return Recipe(command, seen, settings=settings, is_remote=True)
+    return ZygoteRecipe(command, seen, settings=settings, is_remote=True)
 
 
 def _options(hash_seed: int) -> Iterator[str]:

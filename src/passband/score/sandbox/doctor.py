@@ -1,4 +1,4 @@
-"""Examining the sandboxes of this machine: which one holds, and what gets through the others."""
+"""Examine the sandboxes of this machine: which one holds, and what gets through others."""
 
 from __future__ import annotations
 
@@ -7,27 +7,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from passband.errors import PassbandError
-from passband.score.sandbox import system_calls
 from passband.score.sandbox.bubblewrap import user_of_trials
 from passband.score.sandbox.find import ISOLATED, make_sandbox
 from passband.score.sandbox.interpreter import find_interpreter
-from passband.score.sandbox.job import UnitTests
-from passband.score.sandbox.limits import Limits
 from passband.score.sandbox.probes.escapes import ESCAPES
 from passband.score.sandbox.probes.forgeries import FORGERIES, HONEST, unit_tests
 from passband.score.sandbox.probes.leaks import LEAKS
-from passband.score.sandbox.result import SandboxFailed
+from passband.score.sandbox.protocol import Limits, SandboxFailed, UnitTests
 from passband.score.sandbox.zygotes import Zygotes
+from passband.system.processes.bpf import is_supported
 
-__all__ = ["PROBES", "Diagnosis", "Finding", "examine"]
+__all__ = ["PROBES", "Diagnosis", "SandboxFinding", "examine"]
 
 PROBES = (*ESCAPES, *LEAKS, *FORGERIES)
 _LIMITS = Limits(wall=20, cpu=10)
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at."""
+class SandboxFinding:
+    """The result of one check."""
 
     kind: str  # "setup", "escape", "leak" or "forgery"
     name: str
@@ -37,10 +35,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What was found out about one backend."""
+    """The findings about one backend."""
 
     backend: str
-    findings: tuple[Finding, ...] = field(default=())
+    findings: tuple[SandboxFinding, ...] = field(default=())
 
     @property
     def holds(self) -> bool:
@@ -61,17 +59,17 @@ def examine(notify: Callable[[str], None] = lambda name: None) -> list[Diagnosis
     return diagnoses
 
 
-def _findings(name: str, notify: Callable[[str], None]) -> Iterator[Finding]:
-    """Yield what is found out about a backend; nothing is tried in one that does not start."""
+def _findings(name: str, notify: Callable[[str], None]) -> Iterator[SandboxFinding]:
+    """Yield the findings about a backend; one that does not start is not probed."""
     notify(f"{name}: start")
     try:
         sandbox = make_sandbox(name, size=1)
         facts = sandbox.facts()
     except PassbandError as error:
-        yield Finding("setup", "start", False, str(error))
+        yield SandboxFinding("setup", "start", False, str(error))
         return
     try:
-        yield Finding("setup", "start", True, f"{name} runs {facts['executable']}")
+        yield SandboxFinding("setup", "start", True, f"{name} runs {facts['executable']}")
         yield from _setup(name, facts["python"], facts["numpy"])
         yield _honest(sandbox)
         yield from _probed(sandbox, notify)
@@ -79,16 +77,18 @@ def _findings(name: str, notify: Callable[[str], None]) -> Iterator[Finding]:
         sandbox.close()
 
 
-def _setup(name: str, python: str, numpy: str | None) -> Iterator[Finding]:
+def _setup(name: str, python: str, numpy: str | None) -> Iterator[SandboxFinding]:
     """Yield remarks on how trials run."""
     packages = f"numpy {numpy}" if numpy else "without numpy"
-    yield Finding("setup", "Python of programs", True, f"{python}, {packages}{_instead(name)}")
+    yield SandboxFinding(
+        "setup", "Python of programs", True, f"{python}, {packages}{_instead(name)}"
+    )
     user = user_of_trials()
     who = f"uid {os.getuid()}, yours" if user is None else f"uid {user}, as you are root"
     if name == "bubblewrap":
-        yield Finding("setup", "user of programs", True, who)
-    has_filter = "on" if system_calls.is_supported() else "none for this architecture"
-    yield Finding("setup", "filter of system calls", True, has_filter)
+        yield SandboxFinding("setup", "user of programs", True, who)
+    has_filter = "on" if is_supported() else "none for this architecture"
+    yield SandboxFinding("setup", "filter of system calls", True, has_filter)
 
 
 def _instead(name: str) -> str:
@@ -98,7 +98,7 @@ def _instead(name: str) -> str:
     return f"; {instead_of} is in a folder closed to them" if instead_of else ""
 
 
-def _honest(sandbox: Zygotes) -> Finding:
+def _honest(sandbox: Zygotes) -> SandboxFinding:
     """Run programs that are right, in both ways."""
     same = UnitTests(HONEST, "assert square(2) == 4", "square", verdict="same")
     threads = "import threading\nt = threading.Thread(target=print)\nt.start()\nt.join()\n"
@@ -108,17 +108,17 @@ def _honest(sandbox: Zygotes) -> Finding:
             for tests in (unit_tests(HONEST), same, unit_tests(threads + HONEST))
         ]
     except SandboxFailed as failed:
-        return Finding("setup", "right programs pass", False, str(failed))
+        return SandboxFinding("setup", "right programs pass", False, str(failed))
     wrong = [verdict for verdict in verdicts if not verdict.passed]
     detail = f"{wrong[0].status}: {wrong[0].detail}" if wrong else ""
-    return Finding("setup", "right programs pass", not wrong, detail)
+    return SandboxFinding("setup", "right programs pass", not wrong, detail)
 
 
-def _probed(sandbox: Zygotes, notify: Callable[[str], None]) -> Iterator[Finding]:
+def _probed(sandbox: Zygotes, notify: Callable[[str], None]) -> Iterator[SandboxFinding]:
     for probe in PROBES:
         notify(f"{sandbox.name}: {probe.name}")
         try:
             reached = probe.got_through(sandbox)
         except SandboxFailed as failed:
             reached = str(failed)
-        yield Finding(probe.kind, probe.name, reached is None, reached or "")
+        yield SandboxFinding(probe.kind, probe.name, reached is None, reached or "")

@@ -1,23 +1,61 @@
-"""Finding the sandbox that holds on this machine."""
+"""Find the sandbox that holds on this machine.
+
+With --unsafe-code programs may run where none holds, as plain processes with limits and a clock.
+The setting belongs to the process, because scorers run in threads of their own; the command sets
+it before scorers are made, and records it with the run:
+
+    policy.is_unsafe_allowed = True
+"""
 
 from __future__ import annotations
 
 import atexit
 import functools
 import os
+import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from passband.errors import InvalidInput, PassbandError, nearest
 from passband.score.sandbox.bubblewrap import bubblewrap
 from passband.score.sandbox.container import container
-from passband.score.sandbox.policy import policy
 from passband.score.sandbox.probes.escapes import ESCAPES
-from passband.score.sandbox.unconfined import unconfined
+from passband.score.sandbox.recipe import BOOT, ZygoteRecipe, variables
 from passband.score.sandbox.zygotes import Zygotes
-from passband.score.workers.launch import find_program
+from passband.system.processes.launch import find_program
 
-__all__ = ["BACKENDS", "ISOLATED", "SETTING", "find_sandbox", "make_sandbox"]
+__all__ = [
+    "BACKENDS",
+    "ISOLATED",
+    "SETTING",
+    "Policy",
+    "find_sandbox",
+    "make_sandbox",
+    "policy",
+    "unconfined",
+]
+
+
+@dataclass
+class Policy:
+    """The permissions of the user."""
+
+    is_unsafe_allowed: bool = False
+
+
+policy = Policy()
+
+
+def unconfined(size: int | None = None) -> Zygotes:
+    """Return an unprotected stand-in: programs can do everything that the user can."""
+    return Zygotes("none", _recipe, is_isolated=False, size=size)
+
+
+def _recipe(hash_seed: int) -> ZygoteRecipe:
+    command = (sys.executable, "-s", "-B", "-c", BOOT)
+    return ZygoteRecipe(command, variables(hash_seed), settings={"namespaces": False, "filter": ""})
+
 
 SETTING = "PASSBAND_SANDBOX"  # the name of a backend to use, and no other
 
@@ -58,7 +96,7 @@ def _wanted(is_unsafe_allowed: bool) -> list[str]:
 
 def _held(name: str) -> Zygotes:
     """Return the sandbox of a backend, made and tried once."""
-    with _lock:
+    with _lock:  # or each thread of scorers would start and try one
         if name not in _sandboxes:
             sandbox = make_sandbox(name)
             sandbox.facts()
@@ -78,7 +116,7 @@ def _try(sandbox: Zygotes) -> None:
 
 
 def make_sandbox(name: str, size: int | None = None) -> Zygotes:
-    """Return a new sandbox of a backend; raise if what it needs is missing."""
+    """Return a new sandbox of a backend; raise if a requirement is missing."""
     return BACKENDS[name](size)
 
 

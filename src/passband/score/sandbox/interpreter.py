@@ -1,4 +1,4 @@
-"""The Python that runs programs: passband's own where a sandbox can see it, else the system's."""
+"""Choose the Python for programs: passband's own where a sandbox can see it, else the system's."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ def is_visible(path: Path, user: int | None) -> bool:
         real = path.resolve(strict=True)
         if user is None:
             return os.access(real, os.R_OK | os.X_OK)
-        wanted = stat.S_IROTH | stat.S_IXOTH
+        bits = stat.S_IROTH | stat.S_IXOTH
         above = all(
             parent.stat().st_mode & stat.S_IXOTH for parent in (*path.parents, *real.parents)
         )
-        return above and real.stat().st_mode & wanted == wanted
+        return above and real.stat().st_mode & bits == bits
     except OSError:
         return False

@@ -1,106 +1,132 @@
-"""A few zygotes, started when they are needed, each with one trial at a time."""
+"""Keep a few zygotes, each with one trial at a time, and talk to them."""
 
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Iterator
+import socket
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from typing import Any
 
 from passband.cpus import available_cpus
-from passband.score.sandbox.recipe import Recipe
-from passband.score.sandbox.worker import Worker
+from passband.score.sandbox.box import wire
+from passband.score.sandbox.box.client import ZygoteGone, converse
+from passband.score.sandbox.box.wire import Message
+from passband.score.sandbox.recipe import ZygoteRecipe
+from passband.system.processes.launch import end_process, start_on_socket
+from passband.system.processes.pool import PooledProcess, ProcessPool
 
-__all__ = ["Pool"]
+__all__ = ["ZygoteClient", "ZygotePool"]
+
+END_SECONDS = 2.0  # for a zygote to notice that it is no longer needed
+START_SECONDS = 60.0  # for an interpreter to start and import what programs use
 
 
-class Pool:
-    """At most `size` zygotes; by default one more than processors, as some trials only wait."""
+class ZygoteClient(PooledProcess):
+    """A zygote in a sandbox; raises `ZygoteGone` where it does not start or has ended."""
 
-    def __init__(self, recipe: Callable[[int], Recipe], size: int | None = None) -> None:
+    def __init__(self, recipe: ZygoteRecipe) -> None:
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            try:
+                self._process = start_on_socket(
+                    recipe.command,
+                    theirs,
+                    recipe.variables,
+                    user=recipe.user,
+                    answers=recipe.is_remote,
+                )
+            except OSError as error:
+                self._control.close()
+                raise ZygoteGone(f"{recipe.command[0]}: {error.strerror}") from None
+        self._is_remote = recipe.is_remote
+        self.facts: Message = self._begun(recipe)
+
+    def _begun(self, recipe: ZygoteRecipe) -> Message:
+        """Send the program; return the facts that the zygote gives as its sign of life."""
+        self._control.settimeout(START_SECONDS)
+        try:
+            wire.send(self._control, recipe.first_frame())
+            facts = wire.receive(self._control)
+        except (OSError, wire.BadFrame) as error:
+            facts, reason = None, str(error)
+        else:
+            reason = "it ended"
+        if not isinstance(facts, dict) or not facts.get("ready"):
+            raise ZygoteGone(self._last_words() or reason)
+        return facts
+
+    def ask(self, job: Message) -> Message:
+        """Run one trial and return the report."""
+        return self._asked(job) if self._is_remote else converse(self._control, job)
+
+    def _asked(self, job: Message) -> Message:
+        """Have the trial run by the first process of a container."""
+        self._control.settimeout(job["limits"]["wall"] + START_SECONDS)
+        try:
+            wire.send(self._control, job)
+            report = wire.receive(self._control)
+        except (OSError, wire.BadFrame) as error:
+            raise ZygoteGone(str(error)) from None
+        if not isinstance(report, dict) or "gone" in report:
+            raise ZygoteGone(report["gone"] if report else "it ended")
+        return report
+
+    def _last_words(self) -> str:
+        """End the process; return the line of its standard error that gives the reason."""
+        stderr = self._process.stderr
+        assert stderr is not None
+        self._process.kill()
+        os.set_blocking(stderr.fileno(), False)
+        text = (stderr.read(1 << 14) or b"").decode("utf-8", "replace").strip()
+        self.kill()
+        lines = text.splitlines() or [""]
+        return lines[-1 if lines[0].startswith("Traceback") else 0]
+
+    def kill(self) -> None:
+        """End the zygote and with it everything in its sandbox."""
+        self._control.close()  # at which it ends by itself, and removes what it made
+        end_process(self._process, END_SECONDS)
+
+
+class ZygotePool(ProcessPool[int, ZygoteClient]):
+    """Zygotes by hash seed; one more than processors by default, as some trials only wait."""
+
+    def __init__(self, recipe: Callable[[int], ZygoteRecipe], size: int | None = None) -> None:
+        super().__init__(size)
         self._recipe = recipe
-        self.size = size or available_cpus() + 1
-        self._forget()
-
-    def _forget(self) -> None:
-        self._process = os.getpid()
-        self._slots = threading.Semaphore(self.size)
-        self._alone = threading.Lock()
-        self._lock = threading.Lock()
-        self._idle: list[tuple[int, Worker]] = []
         self._starter: ThreadPoolExecutor | None = None
-        self.started = 0  # zygotes so far
+        self._starter_of: int | None = None  # the process that the thread belongs to
 
-    def ask(self, job: dict[str, Any], hash_seed: int = 0, alone: bool = False) -> dict[str, Any]:
+    def _usual_size(self) -> int:
+        return available_cpus() + 1
+
+    def _start(self, kind: int) -> ZygoteClient:
+        # A sandbox dies with the thread that started it, so that thread has to outlive all trials.
+        with self._lock:
+            if self._starter is None or self._starter_of != os.getpid():
+                self._starter, self._starter_of = ThreadPoolExecutor(1, "sandbox"), os.getpid()
+            starter = self._starter
+        return starter.submit(ZygoteClient, self._recipe(kind)).result()
+
+    def ask(self, job: Message, hash_seed: int = 0, alone: bool = False) -> Message:
         """Run a trial on any zygote of a hash seed, alone if no other is to run beside it.
 
         Raises `ZygoteGone` if the zygote did not start, or ended; it is then used no more.
         """
-        with self._slot(self.size if alone else 1):
-            worker = self._taken(hash_seed)
-            try:
-                report = worker.ask(job)
-            except BaseException:
-                worker.kill()
-                raise
-            with self._lock:
-                self._idle.append((hash_seed, worker))
-            return report
+        with self._slot(self.size if alone else 1), self._lent(hash_seed) as zygote:
+            return zygote.ask(job)
 
-    @contextmanager
-    def _slot(self, count: int) -> Iterator[None]:
-        """Hold one slot, or all of them."""
-        if self._process != os.getpid():
-            self._forget()  # this is a fork: the zygotes belong to the parent
-        held = 0
-        try:
-            if count == 1:
-                self._slots.acquire()
-                held = 1
-            else:
-                with self._alone:  # two that wait for all slots would wait for each other
-                    while held < count:
-                        self._slots.acquire()
-                        held += 1
-            yield
-        finally:
-            if held:
-                self._slots.release(held)
-
-    def _taken(self, hash_seed: int) -> Worker:
-        """Return an idle zygote of a hash seed, or a new one in the place of an idle one."""
-        with self._lock:
-            for place in reversed(range(len(self._idle))):
-                if self._idle[place][0] == hash_seed:
-                    return self._idle.pop(place)[1]
-            replaced = self._idle.pop(0)[1] if len(self._idle) >= self.size else None
-            if self._starter is None:
-                self._starter = ThreadPoolExecutor(1, "sandbox")
-            starter = self._starter
-            self.started += 1
-        if replaced is not None:
-            replaced.kill()
-        # A sandbox dies with the thread that started it, so that thread has to outlive all trials.
-        return starter.submit(Worker, self._recipe(hash_seed)).result()
-
-    def facts(self, hash_seed: int = 0) -> dict[str, Any]:
-        """Return what a zygote says of itself; starts one where none is idle."""
-        with self._slot(1):
-            worker = self._taken(hash_seed)
-            with self._lock:
-                self._idle.append((hash_seed, worker))
-            return dict(worker.facts)
+    def facts(self, hash_seed: int = 0) -> Message:
+        """Return the facts that a zygote reports; start one if none is idle."""
+        with self._slot(), self._lent(hash_seed) as zygote:
+            return dict(zygote.facts)
 
     def close(self) -> None:
-        """End the idle zygotes; a later call starts new ones."""
-        if self._process != os.getpid():
+        """End the idle zygotes and the thread that started them; a later call starts new ones."""
+        super().close()
+        if self._owner != os.getpid():
             return
         with self._lock:
-            idle, self._idle = self._idle, []
             starter, self._starter = self._starter, None
-        for _, worker in idle:
-            worker.kill()
         if starter is not None:
             starter.shutdown()

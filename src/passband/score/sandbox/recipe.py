@@ -1,4 +1,4 @@
-"""How a zygote is started, and the source that is sent into it."""
+"""Describe how to start a zygote, and collect the source that is sent into it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-__all__ = ["BOOT", "Recipe", "variables"]
+from passband.score.sandbox.box.wire import Message
+from passband.system.processes.bpf import ANY_BIT, assemble, is_supported, jump, unless
+
+__all__ = ["BOOT", "ZygoteRecipe", "call_filter", "variables"]
 
 # Reads one frame from standard input, makes modules of the sources in it, and calls the last one.
 BOOT = """
@@ -33,25 +35,25 @@ for name, source in job["sources"]:
     exec(compile(source, "<box." + name + ">", "exec"), module.__dict__)
 module.main(job["settings"])
 """
+# In the order of their imports: the interpreter inside has no finder that could look for one.
 _MODULES = (
-    "wire", "plain", "program", "tests", "judge", "confine", "child", "mains", "confined",
-    "judge_process", "running", "warm", "zygote",
+    "wire", "plain", "program", "tests", "confine", "child", "mains", "running", "zygote",
 )  # fmt: skip
 _BOX = Path(__file__).resolve().with_name("box")
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """The command that starts a zygote, what it sees, and its settings."""
+class ZygoteRecipe:
+    """The command that starts a zygote, its environment and its settings."""
 
     command: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict)
     user: int | None = None  # to start it as
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Message = field(default_factory=dict)
     is_remote: bool = False  # only bytes reach it, and no open files
 
-    def first_frame(self) -> dict[str, Any]:
-        """Return what the interpreter reads first: its program."""
+    def first_frame(self) -> Message:
+        """Return the first frame for the interpreter: its program."""
         modules = (*_MODULES, "client", "front") if self.is_remote else _MODULES
         return {"sources": sources(modules), "settings": dict(self.settings)}
 
@@ -74,3 +76,39 @@ def variables(hash_seed: int) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": str(hash_seed),
     }
+
+
+# -- system calls --------------------------------------------------------------------------
+
+_REFUSED = (
+    101, 310, 311, 312, 424, 434, 438, 440, 448,  # other processes: ptrace, process_vm_*, pidfd_*
+    155, 161, 165, 166, 428, 429, 430, 431, 432, 433, 442, 457, 458, 467,  # mounts and roots
+    272, 308, 303, 304,  # unshare, setns, handles of files
+    248, 249, 250,  # keys
+    298, 321, 323, 425, 426, 427, 300, 447,  # perf, bpf, userfaultfd, io_uring, fanotify
+    134, 135, 154, 172, 173, 175, 176, 180, 246, 313, 320,  # modules, ports, personality, kexec
+    103, 153, 159, 163, 164, 167, 168, 169, 170, 171, 179, 212, 227, 305, 443,  # administration
+    256, 279,  # pages of other processes
+)  # fmt: skip
+_IPC = (29, 64, 68, 240)  # shmget, semget, msgget, mq_open
+_CLONE, _CLONE3 = 56, 435
+# CLONE_NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET
+_NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000
+
+
+def call_filter(shares_ipc: bool = False) -> str:
+    """Return a filter of system calls in hexadecimal digits; empty where there is none.
+
+    Programs may start processes and threads, open sockets and send signals: inside the sandbox
+    there is nothing to reach. Refused are calls that look past a namespace or make a new one, calls
+    that few programs need and the kernel has often got wrong, and calls whose effect outlives a
+    trial. Only Linux on x86-64 has the filter.
+
+    shares_ipc: trials share a namespace of System V objects, which would outlive them.
+    """
+    if not is_supported():
+        return ""
+    refused = (*_REFUSED, *_IPC) if shares_ipc else _REFUSED
+    no_namespaces = unless(_CLONE, 0, jump(ANY_BIT, _NAMESPACES, 0, 1))
+    # The arguments of clone3 cannot be seen; those of clone can.
+    return assemble(refused, [_CLONE3], no_namespaces).hex()

@@ -1,14 +1,20 @@
-"""Reports of zygotes become verdicts and ended programs, or the reason to try again."""
+"""Turn reports of zygotes into verdicts and ended programs, or into a reason to try again."""
 
 from __future__ import annotations
 
 import math
 import signal
-from typing import Any, cast
+from typing import cast
 
 from passband.errors import InvalidInput
-from passband.score.sandbox.limits import Limits
-from passband.score.sandbox.result import Finished, NeedsSameInterpreter, Verdict, VerdictStatus
+from passband.score.sandbox.box.wire import Message
+from passband.score.sandbox.protocol import (
+    Limits,
+    NeedsSameInterpreter,
+    ProgramExit,
+    ProgramVerdict,
+    VerdictStatus,
+)
 
 __all__ = ["NoVerdict", "Starved", "finished", "verdict"]
 
@@ -26,24 +32,25 @@ class Starved(NoVerdict):
     """The time ran out while others used the processor."""
 
 
-def verdict(report: dict[str, Any], limits: Limits) -> Verdict:
+def verdict(report: Message, limits: Limits) -> ProgramVerdict:
     """Return the verdict in the report of a trial."""
     messages = _messages(report)
     message = messages[-1] if messages else {}
+    # First, as a verdict that was written while the time ran out does not count.
     if timeout := _wall_clock(report, limits):
         return _verdict("timed_out", timeout, report)
     _refuse(message)
     status, detail = message.get("status"), message.get("detail")
     if status in ("passed", "failed", "did_not_compile"):
-        return _verdict(cast(VerdictStatus, status), detail, report)
+        return _verdict(cast("VerdictStatus", status), detail, report)
     if timeout := _processor_time(report, limits):
         return _verdict("timed_out", timeout, report)
     ending = _ending(report, "program" if status == "crashed" else "tests")
     return _verdict("crashed", f"{ending}; {detail}" if detail else ending, report)
 
 
-def _refuse(message: dict[str, Any]) -> None:
-    """Raise for a message that says why there is no verdict."""
+def _refuse(message: Message) -> None:
+    """Raise for a message without a verdict."""
     if "sandbox" in message:
         raise NoVerdict(message["sandbox"])
     if "invalid" in message:
@@ -55,7 +62,7 @@ def _refuse(message: dict[str, Any]) -> None:
         )
 
 
-def finished(report: dict[str, Any], limits: Limits) -> Finished:
+def finished(report: Message, limits: Limits) -> ProgramExit:
     """Return how a program or command ended."""
     messages = _messages(report)
     timeout = _wall_clock(report, limits) or _processor_time(report, limits)
@@ -64,7 +71,7 @@ def finished(report: dict[str, Any], limits: Limits) -> Finished:
     stdout, stderr = (
         report[name].encode("latin-1").decode("utf-8", "replace") for name in ("stdout", "stderr")
     )
-    return Finished(
+    return ProgramExit(
         exit=program["exit"],
         timed_out=timeout is not None,
         stdout=stdout,
@@ -77,8 +84,8 @@ def finished(report: dict[str, Any], limits: Limits) -> Finished:
     )
 
 
-def _messages(report: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what was written after the sign that the trial was confined."""
+def _messages(report: Message) -> list[Message]:
+    """Return the messages after the sign that the trial was confined."""
     if "failure" in report:
         raise NoVerdict(report["failure"])
     messages = report["messages"]
@@ -87,7 +94,7 @@ def _messages(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [message for message in messages[1:] if isinstance(message, dict)]
 
 
-def _wall_clock(report: dict[str, Any], limits: Limits) -> str | None:
+def _wall_clock(report: Message, limits: Limits) -> str | None:
     """Return that a trial took too long, if it did; raise if it was kept waiting."""
     if not report["timed_out"]:
         return None
@@ -98,7 +105,7 @@ def _wall_clock(report: dict[str, Any], limits: Limits) -> str | None:
     return f"took longer than {limits.wall:g} s"
 
 
-def _processor_time(report: dict[str, Any], limits: Limits) -> str | None:
+def _processor_time(report: Message, limits: Limits) -> str | None:
     """Return that the kernel ended a program for its processor time, if it did.
 
     The kernel counts that time by its clock ticks when it enforces the limit, and exactly when it
@@ -110,7 +117,7 @@ def _processor_time(report: dict[str, Any], limits: Limits) -> str | None:
     return None
 
 
-def _ending(report: dict[str, Any], role: str) -> str:
+def _ending(report: Message, role: str) -> str:
     """Return how a process ended, for people."""
     role = role if role in report else "program"
     status = report[role]["exit"]
@@ -123,6 +130,6 @@ def _ending(report: dict[str, Any], role: str) -> str:
     return f"the {role} was ended by {name}"
 
 
-def _verdict(status: VerdictStatus, detail: str | None, report: dict[str, Any]) -> Verdict:
+def _verdict(status: VerdictStatus, detail: str | None, report: Message) -> ProgramVerdict:
     program = report["program"]
-    return Verdict(status, detail, report["seconds"], program["cpu"], program["memory"])
+    return ProgramVerdict(status, detail, report["seconds"], program["cpu"], program["memory"])

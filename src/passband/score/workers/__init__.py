@@ -1,1 +1,1 @@
-"""Functions that may hang, run in worker processes that can be killed."""
+"""Run functions that may hang in worker processes that can be killed."""

@@ -1,7 +1,7 @@
-"""The worker process: reads calls from standard input, writes results to standard output.
+"""Serve calls in a worker process: read them from standard input, write results to standard output.
 
 It serves the functions of one module, which it imports before it gives up everything else
-(`passband.score.workers.guard`). It ends when standard input is closed, that is when the process
+(`passband.system.processes.guard`). It ends when standard input is closed, that is when the process
 that started it is gone, and when a call goes on for longer than it may, even if no parent is left
 to kill it.
 """
@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any, BinaryIO
 
 from passband.errors import describe
-from passband.score.workers import guard
+from passband.system.processes.guard import hide_ctypes, limit_resources, lock_down
 
 __all__ = ["FUNCTIONS", "main"]
 
@@ -33,6 +33,7 @@ FUNCTIONS = {
     "sub": ("passband.score.patterns", "sub_here"),
     "uses": ("passband.score.code.worker", "uses_function_here"),
 }
+Reply = dict[str, Any]  # a result, or an error; empty: the call is taken up
 GRACE = 2  # seconds for the parent to kill first, and so to know why
 
 
@@ -40,14 +41,15 @@ def main(module_name: str) -> None:
     """Serve calls of one module's functions until standard input ends."""
     requests, replies = sys.stdin.buffer, _take_standard_output()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which drains first
-    guard.limit()
-    guard.go_without_ctypes()
+    limit_resources()
+    hide_ctypes()
+    # Imports read files and load extensions, so they come before the guard, which refuses both.
     failure, module = None, None
     try:
         module = _imported(module_name)
     except Exception as error:
         failure = {"error": describe(error)}
-    guard.lock()
+    lock_down()
     for line in requests:
         name, arguments, seconds = json.loads(line)
         _write(replies, {})  # taken up: the clock starts
@@ -61,7 +63,7 @@ def _imported(name: str) -> ModuleType:
     return module
 
 
-def _call(module: Any, name: str, arguments: list[Any], seconds: float) -> dict[str, Any]:
+def _call(module: ModuleType | None, name: str, arguments: list[object], seconds: float) -> Reply:
     _set_alarm(math.ceil(seconds) + GRACE)
     try:
         return {"result": getattr(module, FUNCTIONS[name][1])(*arguments)}
@@ -78,7 +80,7 @@ def _take_standard_output() -> BinaryIO:
     return replies
 
 
-def _write(replies: BinaryIO, reply: dict[str, Any]) -> None:
+def _write(replies: BinaryIO, reply: Reply) -> None:
     replies.write(json.dumps(reply).encode() + b"\n")
     replies.flush()
 

@@ -1,4 +1,4 @@
-r"""Equality of mathematical answers, by math-verify; runs in a worker process.
+r"""Compare mathematical answers by math-verify; runs in a worker process.
 
 Answers are read as LaTeX only. math-verify's other reader hands text to a parser of sympy that
 evaluates Python, so it is never used.
@@ -59,11 +59,11 @@ def _parse(text: str) -> list[Any]:
     return parsed
 
 
-def _differ(one: Any, other: Any) -> bool:
+def _differ(number: Any, other: Any) -> bool:
     """Return whether two numbers only look equal because both round to 0: 2**-99, 2**-98."""
-    if one == other or not (getattr(one, "is_number", 0) and getattr(other, "is_number", 0)):
+    if number == other or not (getattr(number, "is_number", 0) and getattr(other, "is_number", 0)):
         return False
-    left, right = one.evalf(15), other.evalf(15)
+    left, right = number.evalf(15), other.evalf(15)
     try:
         return bool(abs(left - right) > _RELATIVE * abs(left))
     except TypeError:  # infinities do not subtract

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from passband import notes
 from passband.notes import Note
 from passband.readers.judge_scores import title_of
-from passband.score.judge.canary import PASSED, canary_names
+from passband.score.judge.bias import PASSED, canary_names
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 
 __all__ = ["canary_notes"]

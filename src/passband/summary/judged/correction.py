@@ -13,7 +13,7 @@ from passband import notes
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
 from passband.readers.judge_scores import BY_HAND, JudgeScores
-from passband.score.judge.kin import is_kin
+from passband.score.judge.bias import is_kin
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimation import Estimate
 from passband.stats.judged import Judged, corrected

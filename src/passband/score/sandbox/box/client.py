@@ -1,4 +1,4 @@
-"""A trial as seen from outside of its zygote: hand it over, read its results, drain its output."""
+"""Run a trial from outside of its zygote: hand it over, read its results, drain its output."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import selectors
 import socket
 import tempfile
 import time
-from typing import Any
 
 from . import wire
 
@@ -21,7 +20,7 @@ class ZygoteGone(Exception):
     """The zygote ended, or does not answer."""
 
 
-def converse(control: socket.socket, job: dict[str, Any]) -> dict[str, Any]:
+def converse(control: socket.socket, job: wire.Message) -> wire.Message:
     """Run a trial; return the zygote's report with the verdict or the output of the program."""
     inner, outer = socket.socketpair()
     request = {"kind": job["kind"], "limits": job["limits"]}
@@ -37,10 +36,14 @@ def converse(control: socket.socket, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _judged(
-    control: socket.socket, job: Any, request: Any, inner: socket.socket, outer: socket.socket
-) -> dict[str, Any]:
+    control: socket.socket,
+    job: wire.Message,
+    request: wire.Message,
+    inner: socket.socket,
+    outer: socket.socket,
+) -> wire.Message:
     wire.send(control, request, [inner.fileno()])
-    inner.close()
+    inner.close()  # or the end of the child would not end the stream
     _give(outer, job["body"])
     report = _report(control)
     outer.setblocking(False)
@@ -48,14 +51,14 @@ def _judged(
     return report
 
 
-def _give(outer: socket.socket, body: Any) -> None:
+def _give(outer: socket.socket, body: object) -> None:
     with contextlib.suppress(BrokenPipeError):  # the child is gone; the report says how
         wire.send(outer, body)
 
 
-def _messages(outer: socket.socket) -> list[Any]:
-    """Return what a child has written before it ended."""
-    messages: list[Any] = []
+def _messages(outer: socket.socket) -> list[object]:
+    """Return the messages that a child wrote before it ended."""
+    messages: list[object] = []
     try:
         while True:
             message = wire.receive(outer)
@@ -66,7 +69,7 @@ def _messages(outer: socket.socket) -> list[Any]:
         return messages
 
 
-def _report(control: socket.socket) -> dict[str, Any]:
+def _report(control: socket.socket) -> wire.Message:
     report = wire.receive(control)
     if not isinstance(report, dict):
         raise ZygoteGone("it ended")
@@ -74,8 +77,12 @@ def _report(control: socket.socket) -> dict[str, Any]:
 
 
 def _ran(
-    control: socket.socket, job: Any, request: Any, inner: socket.socket, outer: socket.socket
-) -> dict[str, Any]:
+    control: socket.socket,
+    job: wire.Message,
+    request: wire.Message,
+    inner: socket.socket,
+    outer: socket.socket,
+) -> wire.Message:
     out, out_end = os.pipe()
     err, err_end = os.pipe()
     pipes = [out, err]
@@ -104,10 +111,10 @@ def _ran(
 
 def _drained(
     control: socket.socket, pipes: list[int], most: int
-) -> tuple[dict[str, Any], list[bytearray], bool]:
+) -> tuple[wire.Message, list[bytearray], bool]:
     """Read output, keeping the first bytes of it, until the zygote reports the end."""
     texts, is_cut = [bytearray(), bytearray()], False
-    report: dict[str, Any] | None = None
+    report: wire.Message | None = None
     with selectors.DefaultSelector() as selector:
         for place, pipe in enumerate(pipes):
             os.set_blocking(pipe, False)

@@ -1,4 +1,4 @@
-"""What a child gives up before it takes a program: everything but its own few files.
+"""Confine a child before it takes a program: it gives up everything but its own few files.
 
 The order matters. Mounts need a capability, which goes next; limits are set after the namespaces,
 so that making them does not count; the filter of system calls comes last.
@@ -14,8 +14,12 @@ import math
 import os
 import resource
 import struct
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # such aliases cannot be made by Python 3.8
+    Step = tuple[str, Callable[..., Any], tuple[Any, ...]]  # its name, a function, its arguments
+    Limits = dict[str, float]
 
 __all__ = [
     "capability_steps", "carry_out", "filter_steps", "folder_steps", "hide_processes",
@@ -30,10 +34,10 @@ _CAPABILITIES = 0x20080522  # the version of the structure that capset takes
 _STACK = 8 << 20  # bytes
 
 libc = ctypes.CDLL(None, use_errno=True)
-_kept: list[Any] = []  # memory that the kernel is given addresses of
+_kept: list[object] = []  # memory that the kernel is given addresses of
 
 
-def carry_out(steps: Iterable[Any]) -> None:
+def carry_out(steps: Iterable[Step]) -> None:
     """Carry out steps; raise for the first one that fails."""
     for name, function, arguments in steps:
         if function(*arguments):
@@ -55,7 +59,7 @@ def hide_processes() -> int:
     return proc
 
 
-def folder_steps(disk: int) -> list[Any]:
+def folder_steps(disk: float) -> list[Step]:
     """Return steps to an empty /tmp and /dev/shm of one's own."""
     flags = _NOSUID | _NODEV
     return [
@@ -65,21 +69,21 @@ def folder_steps(disk: int) -> list[Any]:
     ]
 
 
-def _mount(source: str, place: str, kind: Any, flags: int, options: Any) -> Any:
+def _mount(source: str, folder: str, kind: str | None, flags: int, options: str | None) -> Step:
     first, second, third, last = (
-        None if text is None else text.encode() for text in (source, place, kind, options)
+        None if text is None else text.encode() for text in (source, folder, kind, options)
     )
     arguments = (first, second, third, ctypes.c_ulong(flags), last)
-    return f"mount {place}", libc.mount, arguments
+    return f"mount {folder}", libc.mount, arguments
 
 
-def capability_steps() -> list[Any]:
+def capability_steps() -> list[Step]:
     """Return the step that gives up every capability, for good."""
     header = struct.pack("Ii", _CAPABILITIES, 0)
     return [("capset", libc.capset, (header, bytes(24)))]
 
 
-def user_steps(user: int) -> list[Any]:
+def user_steps(user: int) -> list[Step]:
     """Return steps to being another user, for good."""
     return [
         ("setgroups", os.setgroups, ([],)),
@@ -88,7 +92,7 @@ def user_steps(user: int) -> list[Any]:
     ]
 
 
-def limit_steps(limits: dict[str, Any], others: int) -> list[Any]:
+def limit_steps(limits: Limits, others: int) -> list[Step]:
     """Return steps that set the kernel's limits; `others` are processes of the sandbox itself."""
     values = {
         "CPU": math.ceil(limits["cpu"]),
@@ -105,15 +109,15 @@ def limit_steps(limits: dict[str, Any], others: int) -> list[Any]:
     return [_limit(name, int(most)) for name, most in known.items()]
 
 
-def _limit(name: str, most: int) -> Any:
-    """Return the step of one limit, which stays at what is already less."""
+def _limit(name: str, most: int) -> Step:
+    """Return the step of one limit; it never raises a lower hard limit."""
     number = getattr(resource, f"RLIMIT_{name}")
     _, hard = resource.getrlimit(number)
     most = most if hard == resource.RLIM_INFINITY else min(most, hard)
     return name, resource.setrlimit, (number, (most, most))
 
 
-def filter_steps(program: bytes) -> list[Any]:
+def filter_steps(program: bytes) -> list[Step]:
     """Return steps that give up gaining privileges, and install a filter of system calls."""
     if not program:
         return []

@@ -11,7 +11,6 @@ import fcntl
 import os
 import signal
 import socket
-from typing import Any
 
 from . import child, wire, zygote
 from .client import ZygoteGone, converse
@@ -19,7 +18,7 @@ from .client import ZygoteGone, converse
 __all__ = ["main"]
 
 
-def main(settings: dict[str, Any]) -> None:
+def main(settings: wire.Message) -> None:
     """Serve jobs until standard input ends."""
     os.environ.clear()
     os.environ.update(settings["variables"])

@@ -1,4 +1,4 @@
-"""Plain values as JSON: what crosses between a program and its tests.
+"""Encode plain values as JSON, to cross between a program and its tests.
 
 Numbers, texts and lists are themselves; every other kind is an object with one tag. A value of a
 subclass becomes one of the plain class, so that no method of a program's own comes along. What is
@@ -17,8 +17,12 @@ import collections
 import datetime
 import decimal
 import fractions
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # such aliases cannot be made by Python 3.8
+    Writer = Callable[[Any, bool], object]  # of a value of one class; whether to be strict
+    Reader = Callable[[Any], object]
 
 __all__ = ["NotPlain", "Opaque", "decode", "encode"]
 
@@ -53,7 +57,7 @@ class Opaque:
         return f"<a {self.kind}>"
 
 
-def encode(value: Any, strict: bool = False) -> Any:
+def encode(value: Any, strict: bool = False) -> object:
     """Return a value as JSON can hold it; if strict, raise for one that is not plain."""
     kind = type(value)
     if value is None or kind is bool or kind is str or kind is float:
@@ -72,16 +76,16 @@ def encode(value: Any, strict: bool = False) -> Any:
     return _other(value, strict)
 
 
-def _whole(value: int) -> Any:
+def _whole(value: int) -> object:
     return value if value.bit_length() < _LONG else {"int": hex(value)}
 
 
-def _items(value: Any, strict: bool) -> Any:
+def _items(value: Iterable[object], strict: bool) -> list[object]:
     return [encode(item, strict) for item in value]
 
 
 # By base-class methods only: a subclass may lie in its own.
-_WRITERS: dict[type, Callable[[Any, bool], Any]] = {
+_WRITERS: dict[type, Writer] = {
     int: lambda value, strict: _whole(int.__index__(value) + 0),
     float: lambda value, strict: float.__float__(value),
     str: lambda value, strict: str.__str__(value),
@@ -101,24 +105,24 @@ _WRITERS: dict[type, Callable[[Any, bool], Any]] = {
 }
 
 
-def _pairs(value: Any, strict: bool) -> Any:
+def _pairs(value: dict[object, object], strict: bool) -> list[object]:
     return [[encode(k, strict), encode(v, strict)] for k, v in dict.items(value)]
 
 
-def _date(value: Any, strict: bool) -> Any:
-    """Write a date or a time; one with a time zone of whatever class is not plain."""
+def _date(value: datetime.date | datetime.time, strict: bool) -> object:
+    """Write a date or a time; one with a time zone is not plain."""
     if getattr(value, "tzinfo", None) is not None:
         return _other(value, strict)
     return {type(value).__name__: value.isoformat()}
 
 
-def _type(value: type, strict: bool) -> Any:
+def _type(value: type, strict: bool) -> object:
     is_builtin = vars(builtins).get(value.__name__) is value
     return {"type": value.__name__} if is_builtin else _other(value, strict)
 
 
 # Those of which a subclass is something else.
-_EXACT: dict[type, Callable[[Any, bool], Any]] = {
+_EXACT: dict[type, Writer] = {
     type({}.keys()): lambda value, strict: {"keys": _items(value, strict)},
     type({}.values()): lambda value, strict: {"values": _items(value, strict)},
     type({}.items()): lambda value, strict: {"items": [_items(pair, strict) for pair in value]},
@@ -137,7 +141,7 @@ _EXACT: dict[type, Callable[[Any, bool], Any]] = {
 
 
 def _other(value: Any, strict: bool) -> Any:
-    """Write numpy's values and iterators; anything else is opaque."""
+    """Write numpy's values and iterators; other values are opaque."""
     kind = type(value)
     if isinstance(value, Opaque):
         return {"opaque": [value.kind, value.truth]}
@@ -170,7 +174,7 @@ def decode(value: Any) -> Any:
         raise ValueError(str(error)) from None
 
 
-def _array(inner: Any) -> Any:
+def _array(inner: list[Any]) -> object:
     """Return an array of numpy where the tests have numpy."""
     plain, dtype = inner
     try:
@@ -180,18 +184,18 @@ def _array(inner: Any) -> Any:
     return numpy.array(decode(plain), dtype=dtype)
 
 
-def _builtin(name: Any) -> type:
+def _builtin(name: str) -> type:
     value = vars(builtins).get(name)
     if not isinstance(value, type):
         raise ValueError("there is no such type")
     return value
 
 
-def _dict(pairs: Any) -> dict[Any, Any]:
+def _dict(pairs: list[Any]) -> dict[Any, object]:
     return {decode(key): decode(item) for key, item in pairs}
 
 
-_READERS: dict[str, Callable[[Any], Any]] = {
+_READERS: dict[str, Reader] = {
     "int": lambda inner: int(inner, 16),
     "tuple": lambda inner: tuple(map(decode, inner)),
     "dict": _dict,

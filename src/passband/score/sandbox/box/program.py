@@ -1,7 +1,7 @@
-"""The side of a trial that runs the program: it answers calls, and sees no test.
+"""Run the program of a trial and answer calls of its function; no test is in this process.
 
-Whatever it sends is a value that the program returned, or could have returned: the verdict is made
-elsewhere, from plain data.
+Every value that it sends could have been returned by the program: the verdict is made elsewhere,
+from plain data.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def function_of(program: str, entry_point: str) -> Any:
     return names[entry_point]
 
 
-def load(code: types.CodeType, name: str) -> dict[str, Any]:
+def load(code: types.CodeType, name: str) -> wire.Message:
     """Run code as a module of its own; return its names."""
     module = types.ModuleType(name)
     sys.modules[name] = module
@@ -68,34 +68,34 @@ def load(code: types.CodeType, name: str) -> dict[str, Any]:
     return module.__dict__
 
 
-def called(function: Any, call: dict[str, Any]) -> dict[str, Any]:
+def called(function: Any, call: wire.Message) -> wire.Message:
     """Call the function; return its result, and the arguments that it changed."""
     arguments = [plain.decode(value) for value in call["args"]]
     keywords = {name: plain.decode(value) for name, value in call["kwargs"].items()}
-    given = [*arguments, *keywords.values()]
+    values = [*arguments, *keywords.values()]
     try:
-        answer = _returned(function(*arguments, **keywords), given)
+        answer = _returned(function(*arguments, **keywords), values)
     except BaseException as error:
         answer = _raised(error)
     with contextlib.suppress(Exception):
         before = [*call["args"], *call["kwargs"].values()]
-        after = [plain.encode(value) for value in given]
+        after = [plain.encode(value) for value in values]
         changed = [[i, new] for i, new in enumerate(after) if new != before[i]]
         if changed:
             answer["changed"] = changed
     return answer
 
 
-def _returned(result: Any, given: list[Any]) -> dict[str, Any]:
-    """Return a result, or the place of the argument that it is."""
+def _returned(result: object, values: list[object]) -> wire.Message:
+    """Return a result, or the position of the argument that it is."""
     if isinstance(result, _MUTABLE):
-        for place, value in enumerate(given):
+        for position, value in enumerate(values):
             if value is result:
-                return {"same": place}
+                return {"same": position}
     return {"result": plain.encode(result)}
 
 
-def _raised(error: BaseException) -> dict[str, Any]:
+def _raised(error: BaseException) -> wire.Message:
     """Return an exception as the name of the nearest built-in class, and its text."""
     for kind in type(error).__mro__:
         if getattr(builtins, kind.__name__, None) is kind:
@@ -104,7 +104,7 @@ def _raised(error: BaseException) -> dict[str, Any]:
     return {"raised": kind.__name__, "text": text_of(error), "detail": detail}
 
 
-def _answer(calls: socket.socket, answer: dict[str, Any]) -> None:
+def _answer(calls: socket.socket, answer: wire.Message) -> None:
     try:
         wire.send(calls, answer)
     except (wire.BadFrame, ValueError, RecursionError) as error:
@@ -154,14 +154,14 @@ def run_script(jobs: socket.socket) -> int:
     return _flushed(_exit_status(code))
 
 
-def _writer(number: int, errors: str) -> Any:
+def _writer(number: int, errors: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(
         io.BufferedWriter(io.FileIO(number, "w", closefd=False)), "utf-8", errors
     )
 
 
 def _exit_status(code: types.CodeType) -> int:
-    """Run a script and what it leaves for its end; return the status that Python would."""
+    """Run a script and its exit handlers; return the exit status that Python would."""
     import atexit
     import threading
     import traceback

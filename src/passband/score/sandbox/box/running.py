@@ -1,4 +1,4 @@
-"""The processes of one trial, from their start to their end."""
+"""Watch the processes of one trial to their end, and keep the process that runs tests."""
 
 from __future__ import annotations
 
@@ -6,18 +6,78 @@ import contextlib
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import sys
 import time
-from typing import Any
 
-from .judge_process import JudgeProcess
+from . import mains, wire
+from .child import Confinement
 
-__all__ = ["Running"]
+__all__ = ["JudgeProcess", "RunningTrial", "new_folder", "remove_folder"]
 
 
-class Running:
+class JudgeProcess:
+    """Started for a trial, and kept for the next ones while tests leave nothing behind."""
+
+    def __init__(self, null: int, confinement: Confinement, limits: wire.Message) -> None:
+        self._folder = None if confinement.namespaces else new_folder()
+        self.jobs, theirs = socket.socketpair()
+        with theirs:
+            files = [null, null, null, theirs.fileno()]
+            self.pid = confinement.start_tests(mains.judge_trials, files, limits, self._folder)
+        self.is_done = self.is_clean = True
+
+    def give(self, files: list[int]) -> None:
+        """Hand over the sockets of a trial."""
+        self.is_done = False
+        wire.send(self.jobs, {}, files)
+
+    def heard(self) -> bool:
+        """Return whether it wrote that the trial is judged, or ended; note which."""
+        readable, _, _ = select.select([self.jobs], [], [], 0)
+        if readable:
+            message = wire.receive(self.jobs)
+            self.is_done = message is not None
+            self.is_clean = bool(message and message["is_clean"])
+        return bool(readable)
+
+    def is_ready(self) -> bool:
+        """Return whether it can judge another trial; clean up after it if not."""
+        if self.is_done and self.is_clean and not _has_ended(self.pid, os.WNOHANG):
+            return True
+        self.close()
+        return False
+
+    def close(self) -> None:
+        """Let it end, which it does when no more trials come; remove what it made."""
+        self.jobs.close()
+        _has_ended(self.pid, 0)
+        if self._folder is not None:
+            remove_folder(self._folder)
+
+
+def _has_ended(pid: int, options: int) -> bool:
+    try:
+        return os.waitpid(pid, options)[0] != 0
+    except ChildProcessError:
+        return True
+
+
+def new_folder() -> str:
+    """Return a new folder that only this user sees."""
+    folder = f"/tmp/passband-{os.getpid()}-{time.monotonic_ns()}"
+    os.mkdir(folder, 0o700)
+    return folder
+
+
+def remove_folder(folder: str) -> None:
+    """Remove a folder with its content."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+class RunningTrial:
     """A trial under way: its program, and the process of the tests if that is another one."""
 
     def __init__(self, program: int, judge: JudgeProcess | None, seconds: float) -> None:
@@ -29,23 +89,23 @@ class Running:
         self._alive = {program: "program"}
         if judge is not None:
             self._alive[judge.pid] = "tests"
-        self._ended: dict[str, Any] = {}
+        self._ended: wire.Message = {}
 
     def until_ended(
         self, woken: int, control: socket.socket, proc: int | None
-    ) -> dict[str, Any] | None:
+    ) -> wire.Message | None:
         """Return how the trial ended; None if the host is gone.
 
         woken: becomes readable when a child ends. control: the host, which says nothing meanwhile.
         proc: the /proc of a sandbox, where every process but the first and this one is a trial's.
         """
-        channels: list[Any] = [woken, control]
+        channels: list[int | socket.socket] = [woken, control]
         if self._judge is not None:
             channels.append(self._judge.jobs)
         while self._alive:
             left = self._deadline - time.monotonic()
             readable, _, _ = select.select(channels, [], [], max(0.0, left))
-            if control in readable:
+            if control in readable:  # the host says nothing during a trial, so it is gone
                 self._kill()
                 return None
             if woken in readable:
@@ -55,7 +115,7 @@ class Running:
             self._look(channels)
         return self._report()
 
-    def _look(self, channels: list[Any]) -> None:
+    def _look(self, channels: list[int | socket.socket]) -> None:
         """See who has ended; when the tests have, the program has no more to do."""
         judge = self._judge
         self._reap()
@@ -78,11 +138,11 @@ class Running:
     def _end_by_time(self, proc: int | None) -> None:
         self._timed_out, self._waited = True, self._times(proc)
         self._kill()
-        self._deadline += 60.0
+        self._deadline += 60.0  # more than the kernel takes to end them
 
     def _kill(self) -> None:
         for pid in self._alive:
-            for kill in (os.killpg, os.kill):
+            for kill in (os.killpg, os.kill):  # it may not have made its group yet
                 with contextlib.suppress(OSError):
                     kill(pid, signal.SIGKILL)
 
@@ -101,7 +161,7 @@ class Running:
             return None
         return {"cpu": sum(ran for ran, _ in times), "delay": max(waited for _, waited in times)}
 
-    def _report(self) -> dict[str, Any]:
+    def _report(self) -> wire.Message:
         seconds = time.monotonic() - self._began
         report = {"timed_out": self._timed_out, "seconds": seconds, "waited": self._waited}
         return {**report, **self._ended}
@@ -118,7 +178,7 @@ def _times(pid: int, proc: int | None) -> tuple[float, float]:
     return int(ran) / 1e9, int(waited) / 1e9
 
 
-def _ending(status: int, usage: resource.struct_rusage) -> dict[str, Any]:
+def _ending(status: int, usage: resource.struct_rusage) -> wire.Message:
     exit_status = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
     unit = 1 if sys.platform == "darwin" else 1024
     return {

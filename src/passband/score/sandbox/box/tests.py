@@ -1,7 +1,6 @@
-"""The side of a trial that runs the tests and writes the verdict.
+"""Run the tests of a trial and write the verdict; nothing of the program is in this process.
 
-The function under test is a stand-in that sends its arguments to the program and waits for the
-answer. Nothing of the program is in this process.
+The function under test is a proxy that sends its arguments to the program and waits for the answer.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class ProgramError(Exception):
 
 
 class Invalid(Exception):
-    """The prompt or the test is not one; the message says what is wrong."""
+    """The prompt or the test is invalid; the message says why."""
 
 
 class Remote:
@@ -44,20 +43,20 @@ class Remote:
         self._last: Any = None  # the arguments of the last call, and how it ended
         self.was_called = False
 
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+    def __call__(self, *arguments: object, **keywords: object) -> Any:
         self.was_called = True
         args = [plain.encode(argument, True) for argument in arguments]
         kwargs = {name: plain.encode(value, True) for name, value in keywords.items()}
         self._last = (args, "did not return", "")
         with self._lock:
             answer = self._asked({"args": args, "kwargs": kwargs})
-        given = [*arguments, *keywords.values()]
-        for place, changed in answer.get("changed", ()):
-            _change(given[place], plain.decode(changed))
+        values = [*arguments, *keywords.values()]
+        for position, changed in answer.get("changed", ()):
+            _change(values[position], plain.decode(changed))
         if "raised" in answer:
             self._last = (args, "raised", str(answer["detail"])[:_SHOWN])
             raise _error(answer)
-        result = given[answer["same"]] if "same" in answer else plain.decode(answer["result"])
+        result = values[answer["same"]] if "same" in answer else plain.decode(answer["result"])
         self._last = (args, "returned", result)
         return result
 
@@ -71,7 +70,7 @@ class Remote:
         ended = _short(result) if verb == "returned" else result
         return f"{self.__name__}({shown}) {verb} {ended}".rstrip()
 
-    def _asked(self, message: dict[str, Any]) -> dict[str, Any]:
+    def _asked(self, message: wire.Message) -> wire.Message:
         try:
             wire.send(self._calls, message)
             answer = wire.receive(self._calls)
@@ -82,7 +81,7 @@ class Remote:
         return answer
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     try:
         text = repr(value)
     except Exception:
@@ -101,7 +100,7 @@ def _change(argument: Any, changed: Any) -> None:
         argument.update(changed)
 
 
-def _error(answer: dict[str, Any]) -> Exception:
+def _error(answer: wire.Message) -> Exception:
     """Return an exception like the program's, of the nearest class that a text makes one of."""
     kind, text = getattr(builtins, str(answer["raised"]), None), str(answer["text"])
     if isinstance(kind, type) and issubclass(kind, _ENDS_OF_LOOPS):
@@ -129,7 +128,7 @@ def _guarded(function: Any) -> Any:
         return function
 
     @functools.wraps(function)
-    def call(*arguments: Any, **keywords: Any) -> Any:
+    def call(*arguments: object, **keywords: object) -> Any:
         try:
             return function(*arguments, **keywords)
         except _ENDS_OF_LOOPS as error:
@@ -159,7 +158,7 @@ def judge(results: socket.socket, calls: socket.socket) -> None:
     wire.send(results, verdict)
 
 
-def _boot(calls: socket.socket, job: dict[str, Any]) -> dict[str, Any] | None:
+def _boot(calls: socket.socket, job: wire.Message) -> wire.Message | None:
     """Have the program loaded; return the verdict if it cannot be."""
     ready = wire.receive(calls)
     if not ready:
@@ -175,13 +174,13 @@ def _boot(calls: socket.socket, job: dict[str, Any]) -> dict[str, Any] | None:
     return {"status": status, "detail": str(answer.get("detail", "")) if boot else None}
 
 
-def verdict_on(job: dict[str, Any], function: Any) -> dict[str, Any]:
+def verdict_on(job: wire.Message, function: Any) -> wire.Message:
     names = _prepared(job)
     names[job["entry_point"]] = names["candidate"] = function
     return _run(job, names, function)
 
 
-def _prepared(job: dict[str, Any]) -> dict[str, Any]:
+def _prepared(job: wire.Message) -> wire.Message:
     """Run the prompt; return the names that the test sees."""
     try:
         return load(compile(job["prompt"], "<prompt>", "exec"), "tests")
@@ -189,7 +188,7 @@ def _prepared(job: dict[str, Any]) -> dict[str, Any]:
         raise Invalid(f"the prompt does not run: {describe(error)}") from None
 
 
-def _run(job: dict[str, Any], names: dict[str, Any], function: Any) -> dict[str, Any]:
+def _run(job: wire.Message, names: wire.Message, function: Any) -> wire.Message:
     try:
         code = compile(job["test"], "<test>", "exec")
     except Exception as error:
@@ -252,7 +251,7 @@ def judge_in_one(results: socket.socket) -> None:
     wire.send(results, verdict)
 
 
-def _in_one(job: dict[str, Any]) -> dict[str, Any]:
+def _in_one(job: wire.Message) -> wire.Message:
     try:
         code: types.CodeType = compile(job["program"], "<program>", "exec")
     except BaseException as error:

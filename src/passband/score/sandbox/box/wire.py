@@ -1,4 +1,4 @@
-"""Frames on a socket: four bytes of length, then JSON; files may travel with a frame."""
+"""Send and receive frames: four bytes of length, then JSON; files may travel with a frame."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import json
 import socket
 import struct
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any, Dict, Protocol  # noqa: UP035  an alias is made below, by Python 3.8 too
 
-__all__ = ["LARGEST", "BadFrame", "Channel", "receive", "receive_with_files", "send"]
+__all__ = ["LARGEST", "BadFrame", "Channel", "Message", "receive", "receive_with_files", "send"]
 
+Message = Dict[str, Any]  # noqa: UP006
 LARGEST = 16 << 20  # bytes of a frame
 _MOST_FILES = 8
 
 
 class Channel(Protocol):
-    """What frames are sent over: a socket, or something with two of its methods."""
+    """A socket, or an object with the two methods that frames need."""
 
     def recv(self, length: int, /) -> bytes:
         """Return some bytes, at most that many; none at the end."""
@@ -28,10 +29,10 @@ class Channel(Protocol):
 
 
 class BadFrame(Exception):
-    """What came over the socket is no frame."""
+    """The bytes on the socket are no frame."""
 
 
-def send(channel: Any, message: Any, files: Iterable[int] = ()) -> None:
+def send(channel: Any, message: object, files: Iterable[int] = ()) -> None:
     """Send a message and copies of some open files."""
     text = json.dumps(message, separators=(",", ":")).encode()
     if len(text) > LARGEST:

@@ -1,4 +1,4 @@
-"""Programs that try to reach something outside of their sandbox, or more than their limits.
+"""Probe a sandbox for escapes: reaching something outside, or more than the limits.
 
 Each prints what it reached, a line each; one that prints nothing but "held" was stopped. None of
 them does harm where it is not stopped, as far as that can be: files that they make are empty or in
@@ -16,9 +16,8 @@ from pathlib import Path
 
 from passband.score.sandbox.bubblewrap import user_of_trials
 from passband.score.sandbox.interpreter import find_interpreter
-from passband.score.sandbox.limits import Limits
-from passband.score.sandbox.probes.probe import Probe
-from passband.score.sandbox.result import Finished
+from passband.score.sandbox.probes import Probe
+from passband.score.sandbox.protocol import Limits, ProgramExit
 from passband.score.sandbox.zygotes import Zygotes
 
 __all__ = ["ESCAPES"]
@@ -209,11 +208,11 @@ os.kill(os.getppid(), signal.SIGKILL)
 
 
 def _printed(source: str, sandbox: Zygotes, limits: Limits = _LIMITS) -> str | None:
-    """Run a program that prints what it reached."""
+    """Run a program that prints everything it reached."""
     return _reached(sandbox.run_program(source, "", limits))
 
 
-def _reached(finished: Finished) -> str | None:
+def _reached(finished: ProgramExit) -> str | None:
     *reached, last = finished.stdout.split("\n")[:-1] or [""]
     if last != "held":
         return f"no answer: {finished.stderr[-200:] or finished.stdout[-200:] or finished.exit}"

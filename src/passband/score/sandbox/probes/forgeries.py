@@ -1,12 +1,11 @@
-"""Programs that try to pass a test without being right."""
+"""Probe a sandbox for forgeries: wrong programs that try to pass a test."""
 
 from __future__ import annotations
 
 import functools
 
-from passband.score.sandbox.job import UnitTests
-from passband.score.sandbox.limits import Limits
-from passband.score.sandbox.probes.probe import Probe
+from passband.score.sandbox.probes import Probe
+from passband.score.sandbox.protocol import Limits, UnitTests
 from passband.score.sandbox.zygotes import Zygotes
 
 __all__ = ["FORGERIES", "HONEST", "PROGRAMS", "TEST", "unit_tests"]

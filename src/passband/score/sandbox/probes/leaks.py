@@ -1,11 +1,11 @@
-"""Programs that leave something behind for the next trial of the same zygote to find."""
+"""Probe a sandbox for leaks: things that the next trial of the same zygote finds."""
 
 from __future__ import annotations
 
 import functools
 
-from passband.score.sandbox.limits import Limits
-from passband.score.sandbox.probes.probe import Probe
+from passband.score.sandbox.probes import Probe
+from passband.score.sandbox.protocol import Limits
 from passband.score.sandbox.zygotes import Zygotes
 
 __all__ = ["LEAKS"]

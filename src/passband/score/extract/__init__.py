@@ -1,0 +1,1 @@
+"""Answer extraction: rules that find the final answer in a completion."""

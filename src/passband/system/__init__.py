@@ -1,0 +1,1 @@
+"""The machine: its processors, its event loop and the processes that passband starts."""
