@@ -22,7 +22,7 @@ from passband.stats.data.count_columns import may_count
 from passband.stats.data.failed_rows import ERROR_NAMES
 from passband.trials.rows import LOWER_IS_BETTER
 
-__all__ = ["NotCounted", "Plan", "plan_of", "reason_against"]
+__all__ = ["CountPlan", "NotCounted", "plan_of", "reason_against"]
 
 
 class NotCounted(Exception):
@@ -30,7 +30,7 @@ class NotCounted(Exception):
 
 
 @dataclass(frozen=True)
-class Plan:
+class CountPlan:
     """The columns to read, and what their footers say of them; it can be pickled."""
 
     roles: Roles
@@ -48,7 +48,7 @@ class Plan:
         return [name for name in dict.fromkeys(named) if name is not None and name in self.kinds]
 
 
-def plan_of(schema: Schema, options: Options) -> Plan:
+def plan_of(schema: Schema, options: Options) -> CountPlan:
     """Find roles and columns to split by from names, and compare all files in these columns."""
     columns: Mapping[str, Sequence[object]] = dict.fromkeys(schema.names, ())
     chosen = {role: name for role, name in options.columns.items() if role != "cluster"}
@@ -62,7 +62,7 @@ def plan_of(schema: Schema, options: Options) -> Plan:
     real = [name for name in used if not schema.is_key(name)]
     if any(schema.is_key(n) for n in (roles.problem, roles.score, roles.trial, roles.status) if n):
         raise InvalidInput("a folder named key=value can only split a data set, not hold a role.")
-    return Plan(
+    return CountPlan(
         roles,
         keys,
         {name: schema.kind(name) for name in real},
