@@ -21,6 +21,7 @@ __all__ = ["SCORELESS", "CellCounts", "CellGrid", "CellIndex", "pack", "problem_
 LARGEST_GRID = 20_000_000
 _LARGEST_TABLE = 20_000_000
 _PENDING = 4_000_000  # cells that are collected before they are put in order
+_CHUNK = 1 << 16  # rows that are added at a time, so that what is computed stays in the cache
 SCORELESS = 2  # state of a row without a score; 0 and 1 are scores
 
 
@@ -90,13 +91,24 @@ class CellGrid:
         if self._parts:
             self._add_sparse(pack(groups, problems), states, hashes, row)
             return
+        for start in range(0, len(problems), _CHUNK):
+            rows = slice(start, start + _CHUNK)
+            own = None if hashes is None else hashes[rows]
+            group = groups if isinstance(groups, int) else groups[rows]
+            self._add_to_grid(group, problems[rows], states[rows], own, row + start)
+
+    def _add_to_grid(
+        self, groups: Ints | int, problems: Ints, states: Any, hashes: Any, row: int
+    ) -> None:
         cells = np.add(problems, np.multiply(groups, self._shape[1]), dtype=np.int64)
         first = self._first.reshape(-1)
         new = np.flatnonzero(first[cells] == 0)[::-1]  # the last to be assigned is the first row
         first[cells[new]] = row + new + 1
-        np.add.at(self._states.reshape(-1), cells * 3 + states, self._kind(1))
         if hashes is not None:
             np.add.at(self._prints.reshape(-1), cells, hashes)
+        cells *= 3
+        cells += states
+        np.add.at(self._states.reshape(-1), cells, self._kind(1))
 
     def counts(self) -> CellCounts:
         """Return the counts of all cells that have rows."""
