@@ -113,7 +113,8 @@ class LabelCodes:
         if is_worthwhile and known.type == values.type and not array.null_count:
             codes = pc.index_in(values, value_set=known)
             if not codes.null_count:
-                return numbers(codes)[numbers(array.indices)] if is_coded else numbers(codes)
+                own: Ints = numbers(codes)
+                return own[numbers(array.indices)] if is_coded else own
         return _Labelled(values.type, *labelled(array))
 
     def complete(self, looked_up: Ints | _Labelled) -> Ints:
@@ -179,7 +180,8 @@ class RowKeys:
         columns = {name: batch.columns[name] for name in names if name in batch.columns}
         folders = dict(batch.part.file.keys)
         starts = run_starts(columns.values(), batch.rows)
-        places = np.zeros(batch.rows if starts is None else len(starts), dtype=np.int64)
+        height = batch.rows if starts is None else len(starts)
+        places: Ints = np.zeros(height, dtype=np.int64)
         self.labels: list[tuple[str, ...]] = [()]
         for name in names:
             if name not in columns:

@@ -60,7 +60,9 @@ class DatasetTallies:
     rows: int = 0
 
 
-def count_files(parts: Sequence[DataPart], plan: CountPlan, map: Map | None = None) -> Any:
+def count_files(
+    parts: Sequence[DataPart], plan: CountPlan, map: Map | None = None
+) -> DatasetTallies:
     """Count the rows of files.
 
     With `map`, which is called like the built-in one, each file is counted by its own call of
@@ -166,7 +168,9 @@ class RowCounter:
                 row = int(np.flatnonzero(np.asarray(array.is_null()))[0])
                 raise InvalidInput(f"{batch.place(row)}: column {roles.problem} is empty.")
             states = states_of(batch, self._plan)
-            trials = self._trials and self._trials.look_up(batch.columns[str(roles.trial)])
+            trials = None
+            if self._trials is not None:
+                trials = self._trials.look_up(batch.columns[str(roles.trial)])
             found = self._look_up(batch)
             return _Prepared(found.problems, found.keys, states, trials)
 

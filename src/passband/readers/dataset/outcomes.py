@@ -48,7 +48,7 @@ def groups_of_tallies(
     by_group = order[np.argsort(group_of, kind="stable")]
     ends = np.cumsum(np.bincount(group_of, minlength=len(labels)))
     members = np.split(by_group, ends[:-1])
-    names, unscored = _problem_names(tallies), _Unscored.of(tallies.unscored)
+    names, unscored = _problem_names(tallies), _ScorelessRows.of(tallies.unscored)
     constants = _constants(tallies, plan, split, names)
     result = []
     for number in numbers_of_groups[np.argsort(first)].tolist():
@@ -92,7 +92,7 @@ def _constants(
 
 
 @dataclass(frozen=True)
-class _Unscored:
+class _ScorelessRows:
     """Rows without a score by cell and status, in the order of cells."""
 
     keys: Ints
@@ -102,10 +102,11 @@ class _Unscored:
     names: list[str]
 
     @classmethod
-    def of(cls, table: Any) -> _Unscored:
+    def of(cls, table: Any) -> _ScorelessRows:
         """Return the rows of the table of a `DatasetTallies`."""
         if table is None:
-            return cls(*(np.zeros((4, 0), dtype=np.int64)), names=[])
+            none = np.zeros(0, dtype=np.int64)
+            return cls(none, none, none, none, [])
         words, statuses = encoded(table["status"].combine_chunks())
         columns = [numbers(table[name].combine_chunks()) for name in ("key", "count", "first")]
         order = np.argsort(columns[0], kind="stable")

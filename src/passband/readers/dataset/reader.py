@@ -20,7 +20,7 @@ from passband.readers.dataset.schema import (
     refuse_mixed_settings,
     shard_remarks,
 )
-from passband.readers.dataset.session import Session, current_session
+from passband.readers.dataset.session import DatasetSession, current_session
 from passband.readers.groups import Groups, Remark
 from passband.readers.options import Options
 from passband.readers.table import column_remarks, groups_of_table
@@ -41,7 +41,7 @@ def read_dataset(address: str, options: Options, map: Map | None = None) -> Grou
     The same groups as those of one table with the rows of all files. `map` is called like the
     built-in one, to count files elsewhere; by default it is that of the session.
     """
-    session = current_session() or Session()
+    session = current_session() or DatasetSession()
     known = session.known(address, options)
     if known is None:
         known = _read(address, options, map or session.map)
