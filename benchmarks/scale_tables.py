@@ -63,8 +63,7 @@ def passband(folder: Path, keys: list[str], *, trial: str | None = None) -> int:
     from passband.readers.dataset.batches import DataPart
     from passband.readers.dataset.checks import check_trials
     from passband.readers.dataset.counting import count_files
-    from passband.readers.dataset.plan import plan_of
-    from passband.readers.dataset.schema import read_schema
+    from passband.readers.dataset.schema import plan_of, read_schema
     from passband.readers.options import Options
 
     schema = read_schema(find_files(str(folder)))

@@ -115,15 +115,17 @@ class CellGrid:
         if self._parts:
             return CellCounts.merged(self._parts)
         cells = np.flatnonzero(self._first)
-        states = self._states.reshape(-1, 3)[cells].astype(np.int64)
-        trials = states[:, 0] + states[:, 1]
+        states = self._states.reshape(-1, 3)
+        trials, successes, rows = (states[cells, at].astype(np.int64) for at in range(3))
+        trials += successes  # in place: cells may take most of the memory
+        rows += trials
         return CellCounts(
             pack(cells // self._shape[1], cells % self._shape[1]),
-            trials + states[:, SCORELESS],
+            rows,
             trials,
-            states[:, 1].copy(),
+            successes,
             self._first.reshape(-1)[cells] - 1,
-            self._prints.reshape(-1)[cells] if self._has_prints else np.zeros_like(trials, "u8"),
+            self._prints.reshape(-1)[cells] if self._has_prints else np.zeros(len(cells), "u8"),
         )
 
     def _add_sparse(self, keys: Ints, states: Any, hashes: Any, row: int) -> None:

@@ -19,8 +19,7 @@ from passband.readers.dataset.batches import DataPart, RowBatch, flags, labelled
 from passband.readers.dataset.cells import CellIndex, problem_of_key
 from passband.readers.dataset.codes import LabelCodes, PlaceCodes, trial_codes
 from passband.readers.dataset.counting import DatasetTallies, RowCounter, mixed
-from passband.readers.dataset.plan import CountPlan
-from passband.readers.dataset.schema import Schema
+from passband.readers.dataset.schema import CountPlan, Schema
 from passband.readers.groups import Remark
 from passband.stats.data.cells import label, shortened
 from passband.stats.data.columns import SPLIT_BY, matching

@@ -34,7 +34,7 @@ from passband.readers.dataset.codes import (
     problem_codes,
     trial_codes,
 )
-from passband.readers.dataset.plan import CountPlan
+from passband.readers.dataset.schema import CountPlan
 from passband.readers.dataset.scores import RowStates, states_of
 from passband.stats.data.cells import is_nameless
 from passband.types import Ints

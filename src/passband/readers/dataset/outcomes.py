@@ -10,7 +10,7 @@ import numpy as np
 from passband.readers.dataset.batches import encoded, numbers
 from passband.readers.dataset.cells import problem_of_key
 from passband.readers.dataset.counting import DatasetTallies
-from passband.readers.dataset.plan import CountPlan
+from passband.readers.dataset.schema import CountPlan
 from passband.readers.groups import Group
 from passband.readers.table import names_of_labels
 from passband.stats.data.cells import ABSENT

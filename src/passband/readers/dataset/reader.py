@@ -13,10 +13,13 @@ from passband.readers.dataset.batches import DataPart
 from passband.readers.dataset.checks import check_trials, condition_remarks
 from passband.readers.dataset.counting import Map, count_files
 from passband.readers.dataset.outcomes import groups_of_tallies, split_of
-from passband.readers.dataset.plan import CountPlan, NotCounted, plan_of, reason_against
 from passband.readers.dataset.schema import (
+    CountPlan,
+    NotCounted,
     Schema,
+    plan_of,
     read_schema,
+    reason_against,
     refuse_mixed_settings,
     shard_remarks,
 )
