@@ -60,11 +60,10 @@ def passband(folder: Path, keys: list[str], *, trial: str | None = None) -> int:
     from dataclasses import replace
 
     from passband.readers.dataset.address import find_files
-    from passband.readers.dataset.batches import Part
+    from passband.readers.dataset.batches import DataPart
+    from passband.readers.dataset.checks import check_trials
     from passband.readers.dataset.counting import count_files
-    from passband.readers.dataset.duplicates import check_trials
-    from passband.readers.dataset.plan import plan_of
-    from passband.readers.dataset.schema import read_schema
+    from passband.readers.dataset.schema import plan_of, read_schema
     from passband.readers.options import Options
 
     schema = read_schema(find_files(str(folder)))
@@ -72,7 +71,7 @@ def passband(folder: Path, keys: list[str], *, trial: str | None = None) -> int:
     plan = replace(plan, keys=tuple(keys[:-1]), roles=replace(plan.roles, trial=trial))
     firsts = np.cumsum([0, *(footer.rows for footer in schema.footers)])
     parts = [
-        Part(f.file, int(row), f.rows, f.coded)
+        DataPart(f.file, int(row), f.rows, f.coded)
         for f, row in zip(schema.footers, firsts, strict=False)
     ]
     tallies = count_files(parts, plan)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.readers.dataset import cells
-from passband.readers.dataset.cells import CellCounts, Cells, pack, problem_of_key
+from passband.readers.dataset.cells import CellCounts, CellGrid, pack, problem_of_key
 
 
 @st.composite
@@ -22,7 +22,7 @@ def rows(draw):
 
 
 def counted(drawn, size, first=0):
-    counter = Cells(16, prints=True, rows=len(drawn))
+    counter = CellGrid(16, prints=True, rows=len(drawn))
     for start in range(0, len(drawn), size):
         group, problem, state = (
             np.array(c) for c in zip(*drawn[start : start + size], strict=True)
@@ -58,8 +58,8 @@ def test_counts_of_a_dictionary(drawn, size, largest, pending):
 
 
 def test_large_data_sets_are_counted_in_64_bits():
-    assert Cells(16, prints=False, rows=2**31 - 1)._kind is np.int32
-    assert Cells(16, prints=False, rows=2**31)._kind is np.int64
+    assert CellGrid(16, prints=False, rows=2**31 - 1)._kind is np.int32
+    assert CellGrid(16, prints=False, rows=2**31)._kind is np.int64
 
 
 def test_keys_hold_large_numbers():

@@ -14,8 +14,17 @@ from typing import Any
 from urllib.parse import unquote
 
 from passband.errors import InvalidInput, nearest
+from passband.stats.data.cells import label, shortened
 
-__all__ = ["DataFile", "find_files", "is_address", "is_glob", "masked", "names_dataset"]
+__all__ = [
+    "DataFile",
+    "find_files",
+    "is_address",
+    "is_glob",
+    "masked",
+    "names_dataset",
+    "require_key",
+]
 
 ENDING = ".parquet"
 _WILD = re.compile(r"[*?\[]")
@@ -149,6 +158,26 @@ def _refuse_other_keys(files: Sequence[DataFile]) -> None:
                 f"has {', '.join(names) or 'none'}, and {file} has "
                 f"{', '.join(name for name, _ in file.keys) or 'none'}."
             )
+
+
+def require_key(file: DataFile, name: str, value: str | None, values: Any) -> None:
+    """Raise `InvalidInput` if a column has other values than the folder of its name says."""
+    for other in values.to_pylist():
+        if not _is_same_label(value, None if other is None else label(other)):
+            raise InvalidInput(
+                f"{file}: column {name} has {shortened(str(other))}, but the folder is named "
+                f"{name}={value}; leave out one of the two."
+            )
+
+
+def _is_same_label(one: str | None, other: str | None) -> bool:
+    """Return whether a folder and a value have one label, 007 being 7."""
+    if one is None or other is None or one == other:
+        return one == other
+    try:
+        return float(one) == float(other)
+    except ValueError:
+        return one.lower() == other.lower() and one.lower() in ("true", "false")
 
 
 # -- this machine --------------------------------------------------------------------------

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from passband.column_names import matching
+from passband.readers.dataset.batches import encoded, numbers
 from passband.readers.dataset.cells import problem_of_key
-from passband.readers.dataset.counting import Tallies
-from passband.readers.dataset.plan import Plan
+from passband.readers.dataset.counting import DatasetTallies
+from passband.readers.dataset.schema import CountPlan
 from passband.readers.groups import Group
 from passband.readers.table import names_of_labels
 from passband.stats.data.cells import ABSENT
@@ -22,80 +23,108 @@ from passband.types import Ints
 __all__ = ["groups_of_tallies", "split_of"]
 
 
-def split_of(tallies: Tallies, plan: Plan, chosen: tuple[str, ...]) -> tuple[str, ...]:
+def split_of(tallies: DatasetTallies, plan: CountPlan, chosen: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns to split by: those chosen, and known ones that vary within their groups.
 
     As `passband.stats.data.columns.split_columns` does for a table.
     """
+    groups = tallies.groups.labels
     named = tuple(dict.fromkeys(chosen))
-    own = {labels[: len(named)] for labels in tallies.groups}
+    own = {labels[: len(named)] for labels in groups}
     split = list(named)
     for at, name in enumerate(plan.keys[len(named) :], start=len(named)):
-        if len({(*labels[: len(named)], labels[at]) for labels in tallies.groups}) > len(own):
+        if len({(*labels[: len(named)], labels[at]) for labels in groups}) > len(own):
             split.append(name)
     return tuple(split)
 
 
-def groups_of_tallies(tallies: Tallies, plan: Plan, split: tuple[str, ...]) -> list[Group]:
+def groups_of_tallies(
+    tallies: DatasetTallies, plan: CountPlan, split: tuple[str, ...]
+) -> list[Group]:
     """Return the outcomes of each group, in the order of rows."""
-    cells = tallies.cells
+    cells, labels = tallies.cells, tallies.groups.labels
     order = np.argsort(cells.first, kind="stable")
     group_of = cells.keys[order] >> 32
-    numbers, first = np.unique(group_of, return_index=True)
+    numbers_of_groups, first = np.unique(group_of, return_index=True)
     by_group = order[np.argsort(group_of, kind="stable")]
-    ends = np.cumsum(np.bincount(group_of, minlength=len(tallies.groups)))
+    ends = np.cumsum(np.bincount(group_of, minlength=len(labels)))
     members = np.split(by_group, ends[:-1])
-    constants = _constants(tallies, plan, split)
-    problems = np.array(tallies.problems, dtype=object)
-    return [
-        _group(int(number), members[int(number)], problems, tallies, plan, split, constants)
-        for number in numbers[np.argsort(first)]
-    ]
+    names, unscored = _problem_names(tallies), _ScorelessRows.of(tallies.unscored)
+    constants = _constants(tallies, plan, split, names)
+    result = []
+    for number in numbers_of_groups[np.argsort(first)].tolist():
+        own = dict(zip(plan.keys, labels[number], strict=True))
+        key = tuple(own[name] for name in split)
+        rows = members[number]
+        keys = cells.keys[rows]
+        with error_prefix(key):
+            outcomes = Outcomes(
+                names[problem_of_key(keys)].tolist(),
+                cells.trials[rows],
+                cells.successes[rows],
+                None,
+                None,
+                unscored.counts_of(number, keys),
+            )
+            if plan.threshold is not None and number not in tallies.graded:
+                outcomes = outcomes.binarize(plan.threshold)  # refuses one that makes no sense
+        task, model = names_of_labels(dict(zip(split, key, strict=True)) | constants)
+        result.append(Group(key, outcomes, task, model, plan.roles.score))
+    return result
 
 
-def _constants(tallies: Tallies, plan: Plan, split: tuple[str, ...]) -> dict[str, str]:
+def _problem_names(tallies: DatasetTallies) -> Any:
+    """Return the label of each problem by its code, of those that occur."""
+    occurs = np.zeros(len(tallies.problems), dtype=bool)
+    occurs[problem_of_key(tallies.cells.keys)] = True
+    names = np.empty(len(occurs), dtype=object)
+    names[occurs] = tallies.problems.labels(np.flatnonzero(occurs).tolist())
+    return names
+
+
+def _constants(
+    tallies: DatasetTallies, plan: CountPlan, split: tuple[str, ...], names: Any
+) -> dict[str, str]:
     """Return the labels of known columns that are the same in every row."""
-    columns = dict(zip(plan.keys, zip(*tallies.groups, strict=True), strict=True))
-    used = problem_of_key(tallies.cells.keys)
-    several = [*used[:1].tolist(), *used[used != used[:1]][:1].tolist()]
-    columns[plan.roles.problem] = tuple(tallies.problems[at] for at in several)
+    columns = dict(zip(plan.keys, zip(*tallies.groups.labels, strict=True), strict=True))
+    columns[plan.roles.problem] = tuple(name for name in names if name is not None)
     known = [name for name in matching(columns, SPLIT_BY) if name not in split]
     return {name: columns[name][0] for name in known if len(set(columns[name])) == 1}
 
 
-def _group(
-    number: int,
-    cells: Ints,
-    problems: Any,
-    tallies: Tallies,
-    plan: Plan,
-    split: tuple[str, ...],
-    constants: Mapping[str, str],
-) -> Group:
-    own = dict(zip(plan.keys, tallies.groups[number], strict=True))
-    key = tuple(own[name] for name in split)
-    counts = tallies.cells
-    keys = counts.keys[cells]
-    names = problems[problem_of_key(keys)].tolist()
-    with error_prefix(key):
-        unscored = _unscored(number, keys, tallies)
-        outcomes = Outcomes(
-            names, counts.trials[cells], counts.successes[cells], None, None, unscored
-        )
-        if plan.threshold is not None and number not in tallies.graded:
-            outcomes = outcomes.binarize(plan.threshold)  # which refuses one that makes no sense
-    task, model = names_of_labels(dict(zip(split, key, strict=True)) | dict(constants))
-    return Group(key, outcomes, task, model, plan.roles.score)
+@dataclass(frozen=True)
+class _ScorelessRows:
+    """Rows without a score by cell and status, in the order of cells."""
 
+    keys: Ints
+    statuses: Ints
+    counts: Ints
+    first: Ints
+    names: list[str]
 
-def _unscored(number: int, keys: Ints, tallies: Tallies) -> dict[str, Any]:
-    """Return the rows without a score per problem, by status, in the order of first rows."""
-    places = np.argsort(keys)
-    mine = {word: each for word, each in tallies.unscored.items() if number in each.first}
-    counts: dict[str, Any] = {}
-    for word, each in sorted(mine.items(), key=lambda item: item[1].first[number]):
-        name = MISSING if word.strip().lower() in ABSENT | {"ok"} else word
-        column = counts.setdefault(name, np.zeros(len(keys), dtype=np.int64))
-        own = each.keys >> 32 == number
-        column[places[np.searchsorted(keys[places], each.keys[own])]] += each.counts[own]
-    return counts
+    @classmethod
+    def of(cls, table: Any) -> _ScorelessRows:
+        """Return the rows of the table of a `DatasetTallies`."""
+        if table is None:
+            none = np.zeros(0, dtype=np.int64)
+            return cls(none, none, none, none, [])
+        words, statuses = encoded(table["status"].combine_chunks())
+        columns = [numbers(table[name].combine_chunks()) for name in ("key", "count", "first")]
+        order = np.argsort(columns[0], kind="stable")
+        keys, counts, first = (column[order] for column in columns)
+        return cls(keys, statuses[order], counts, first, words.to_pylist())
+
+    def counts_of(self, group: int, keys: Ints) -> dict[str, Any]:
+        """Return the counts of a group per problem, by status, in the order of first rows."""
+        start, end = np.searchsorted(self.keys, [group << 32, (group + 1) << 32])
+        statuses, first = self.statuses[start:end], self.first[start:end]
+        places = np.argsort(keys)
+        own = places[np.searchsorted(keys[places], self.keys[start:end])]
+        least = {status: first[statuses == status].min() for status in np.unique(statuses)}
+        counts: dict[str, Any] = {}
+        for status in sorted(least, key=lambda status: least[status]):
+            word, rows = self.names[status], statuses == status
+            name = MISSING if word.strip().lower() in ABSENT | {"ok"} else word
+            column = counts.setdefault(name, np.zeros(len(keys), dtype=np.int64))
+            np.add.at(column, own[rows], self.counts[start:end][rows])
+        return counts

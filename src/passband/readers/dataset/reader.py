@@ -8,17 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.readers.dataset.address import DataFile, find_files, masked
-from passband.readers.dataset.batches import Part
-from passband.readers.dataset.conditions import condition_remarks
+from passband.readers.dataset.address import DataFile, find_files, masked, require_key
+from passband.readers.dataset.batches import DataPart
+from passband.readers.dataset.checks import check_trials, condition_remarks
 from passband.readers.dataset.counting import Map, count_files
-from passband.readers.dataset.drawn import refuse_mixed_settings, shard_remarks
-from passband.readers.dataset.duplicates import check_trials
-from passband.readers.dataset.folder_keys import require_key
 from passband.readers.dataset.outcomes import groups_of_tallies, split_of
-from passband.readers.dataset.plan import NotCounted, Plan, plan_of, reason_against
-from passband.readers.dataset.schema import Schema, read_schema
-from passband.readers.dataset.session import Session, current_session
+from passband.readers.dataset.schema import (
+    CountPlan,
+    NotCounted,
+    Schema,
+    plan_of,
+    read_schema,
+    reason_against,
+    refuse_mixed_settings,
+    shard_remarks,
+)
+from passband.readers.dataset.session import DatasetSession, current_session
 from passband.readers.groups import Groups, Remark
 from passband.readers.options import Options
 from passband.readers.table import column_remarks, groups_of_table
@@ -39,7 +44,7 @@ def read_dataset(address: str, options: Options, map: Map | None = None) -> Grou
     The same groups as those of one table with the rows of all files. `map` is called like the
     built-in one, to count files elsewhere; by default it is that of the session.
     """
-    session = current_session() or Session()
+    session = current_session() or DatasetSession()
     known = session.known(address, options)
     if known is None:
         known = _read(address, options, map or session.map)
@@ -96,7 +101,7 @@ def _advice(reason: str) -> str:
     return "Give fewer of the files, or columns with one score of 0 or 1 per row."
 
 
-def _counted(schema: Schema, plan: Plan, options: Options, map: Map | None) -> Groups:
+def _counted(schema: Schema, plan: CountPlan, options: Options, map: Map | None) -> Groups:
     parts = list(_parts(schema))
     tallies = count_files(parts, plan, map)
     split = split_of(tallies, plan, options.by)
@@ -112,14 +117,14 @@ def _counted(schema: Schema, plan: Plan, options: Options, map: Map | None) -> G
     return Groups("", split, tuple(groups), tuple(remarks), plan.roles, is_cut=True)
 
 
-def _parts(schema: Schema) -> Iterator[Part]:
+def _parts(schema: Schema) -> Iterator[DataPart]:
     row = 0
     for footer in schema.footers:
-        yield Part(footer.file, row, footer.rows, footer.coded)
+        yield DataPart(footer.file, row, footer.rows, footer.coded)
         row += footer.rows
 
 
-def _rivals(schema: Schema, plan: Plan, options: Options) -> list[str]:
+def _rivals(schema: Schema, plan: CountPlan, options: Options) -> list[str]:
     names = score_columns(dict.fromkeys(schema.names, ()))
     chosen = options.columns.get("score")
     return [] if chosen else [name for name in names if name != plan.roles.score]

@@ -1,17 +1,48 @@
-"""The columns of a data set: every footer is read and compared before any row is."""
+"""The columns of a data set, and the plan of which of them to count.
+
+Every footer is read and compared before any row is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from passband.column_names import matching
 from passband.errors import InvalidInput
 from passband.readers.dataset.address import DataFile, is_address
+from passband.readers.groups import Remark
+from passband.readers.options import Options
+from passband.stats.data.columns import (
+    CHOSEN,
+    ROLES,
+    SPLIT_BY,
+    Roles,
+    find_roles,
+    require_column,
+    score_columns,
+)
+from passband.stats.data.count_columns import may_count
+from passband.stats.data.failed_rows import ERROR_NAMES
 from passband.trials.export_settings import KEY, RunSettings, decode_settings
+from passband.trials.identity import identity_changes
+from passband.trials.rows import LOWER_IS_BETTER
+from passband.trials.shards import Shards, joined
 
-__all__ = ["ColumnKind", "Footer", "Schema", "read_schema"]
+__all__ = [
+    "ColumnKind",
+    "CountPlan",
+    "Footer",
+    "NotCounted",
+    "Schema",
+    "plan_of",
+    "read_schema",
+    "reason_against",
+    "refuse_mixed_settings",
+    "shard_remarks",
+]
 
 #: What a column holds, by which files are compared: "integer", "text", "nested", or Arrow's name.
 ColumnKind = str
@@ -196,3 +227,134 @@ def _kind(kind: Any) -> ColumnKind:
 def _views(types: Any) -> list[Any]:
     """Return the test of views of text, which older versions of pyarrow do not have."""
     return [types.is_string_view] if hasattr(types, "is_string_view") else []
+
+
+# -- what exports say of their runs ---------------------------------------------------------
+
+
+def refuse_mixed_settings(schema: Schema, split: Sequence[str]) -> None:
+    """Raise `InvalidInput` if files of one group say that their trials were drawn differently.
+
+    Only files that passband wrote say so. `split` are the columns that set groups apart; those that
+    are names of folders set files apart too.
+    """
+    first: dict[tuple[object, ...], Footer] = {}
+    for footer in schema.footers:
+        keys = dict(footer.file.keys)
+        apart = tuple(keys[name] for name in split if schema.is_key(name))
+        for run in footer.settings:
+            earlier = first.setdefault((*run, *apart), footer)
+            _compare(run, earlier, footer)
+
+
+def _compare(run: tuple[str, str], earlier: Footer, footer: Footer) -> None:
+    old, new = earlier.settings[run].spec, footer.settings[run].spec
+    if earlier is footer or old == new:
+        return
+    if identity_changes(new, old) and (changed := identity_changes(old, new)):
+        name, there, here = changed[0]
+        folder = name.rpartition(".")[2]
+        raise InvalidInput(
+            f"{footer.file}: its trials of {run[0]} by {run[1]} were drawn with other settings "
+            f"than those in {earlier.file}: {name} is {here} here, {there} there. To count them "
+            f"apart, put the files into folders such as {folder}=.../ and give --by {folder}."
+        )
+
+
+def shard_remarks(schema: Schema) -> Iterator[Remark]:
+    """Yield a remark on each run of which the files hold some shards and not the others."""
+    held: dict[tuple[str, str], Shards | None] = {}
+    for footer in schema.footers:
+        for run, exported in footer.settings.items():
+            try:
+                held[run] = joined(held[run], exported.shards) if run in held else exported.shards
+            except InvalidInput as error:
+                raise InvalidInput(
+                    f"{footer.file}: its trials of {run[0]} by {run[1]} are not a shard of the "
+                    f"same run: {error}."
+                ) from None
+    for (task, model), shards in held.items():
+        if shards is not None and (words := shards.remark("among these files")):
+            yield Remark(f"{task} by {model} is part of a run: {words}", important=True)
+
+
+# -- what to count -------------------------------------------------------------------------
+
+
+class NotCounted(Exception):
+    """Why the rows of a data set cannot be counted file by file; says what is not possible."""
+
+
+@dataclass(frozen=True)
+class CountPlan:
+    """The columns to read, and what their footers say of them; it can be pickled."""
+
+    roles: Roles
+    keys: tuple[str, ...]  #: columns that may split the data set, those that were asked for first
+    kinds: Mapping[str, str]
+    bounds: Mapping[str, tuple[int, int] | None]
+    threshold: float | None
+    rows: int
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the files that are read."""
+        roles = self.roles
+        named = [roles.problem, roles.score, roles.trial, roles.status, *self.keys]
+        return [name for name in dict.fromkeys(named) if name is not None and name in self.kinds]
+
+
+def plan_of(schema: Schema, options: Options) -> CountPlan:
+    """Find roles and columns to split by from names, and compare all files in these columns."""
+    columns: Mapping[str, Sequence[object]] = dict.fromkeys(schema.names, ())
+    chosen = {role: name for role, name in options.columns.items() if role != "cluster"}
+    roles = find_roles(columns, chosen)
+    named = dict.fromkeys(require_column(columns, "--by", name) for name in options.by)
+    taken = {*vars(roles).values(), *named}
+    keys = (*named, *(name for name in matching(columns, SPLIT_BY) if name not in taken))
+    used = [name for name in (*vars(roles).values(), *keys) if name is not None]
+    schema.require_same(used, roles.score)
+    schema.refuse_nested(name for name in used if name != roles.score)
+    real = [name for name in used if not schema.is_key(name)]
+    if any(schema.is_key(n) for n in (roles.problem, roles.score, roles.trial, roles.status) if n):
+        raise InvalidInput("a folder named key=value can only split a data set, not hold a role.")
+    return CountPlan(
+        roles,
+        keys,
+        {name: schema.kind(name) for name in real},
+        {name: schema.bounds(name) for name in real},
+        options.threshold,
+        schema.rows,
+    )
+
+
+def reason_against(schema: Schema, options: Options) -> str | None:
+    """Return why a data set cannot be counted, though it may be read whole; None if it can."""
+    names = schema.names
+    score = options.columns.get("score") or next(
+        iter(score_columns(dict.fromkeys(names, ()))), None
+    )
+    clusters = [options.columns.get("cluster"), *matching(names, ROLES["cluster"])]
+    reasons = {
+        "votes need the answer of every trial": options.answers,
+        "the first trials of each problem are chosen row by row": options.first is not None,
+        "a judge's scores are corrected trial by trial": "judge" in options.columns
+        or "label" in options.columns,
+        "clusters of problems are read row by row": "cluster" in options.columns
+        or any(name in names and not schema.is_empty(name) for name in clusters if name),
+        "scores of which lower ones are better are cut row by row": options.threshold is not None
+        and any(scale.lower_is_better for scale in options.scales.values()),
+        "there is no column of scores with one row per trial": score is None,
+        "columns may hold counts": score is not None and may_count(names, score),
+        "errors keep failures apart row by row": any(
+            not schema.is_empty(name) for name in matching(names, ERROR_NAMES)
+        ),
+        f"column {LOWER_IS_BETTER} says which scores are better": LOWER_IS_BETTER in names,
+        "the responses of a sample log (column resps) are read row by row": "resps" in names,
+        f"column {CHOSEN} marks an adaptive test": CHOSEN in names and not schema.is_empty(CHOSEN),
+    }
+    if score is not None:
+        reasons["lists of scores are unfolded row by row"] = bool(
+            matching(names, (f"{score}_repeats",))
+        ) or (score in names and not schema.is_key(score) and schema.kind(score) == "nested")
+    return next((reason for reason, holds in reasons.items() if holds), None)

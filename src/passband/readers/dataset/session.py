@@ -12,13 +12,13 @@ from passband.errors import InvalidInput
 from passband.readers.groups import Groups
 from passband.readers.options import Options
 
-__all__ = ["Session", "current_session", "reading_datasets"]
+__all__ = ["DatasetSession", "current_session", "reading_datasets"]
 
 Map = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 
 @dataclass
-class Session:
+class DatasetSession:
     """What one command has read of data sets, and how it counts their files."""
 
     map: Map | None = None  # None counts in this process
@@ -41,21 +41,21 @@ class Session:
             )
 
 
-_SESSION: ContextVar[Session | None] = ContextVar("passband_datasets", default=None)
+_SESSION: ContextVar[DatasetSession | None] = ContextVar("passband_datasets", default=None)
 
 
-def current_session() -> Session | None:
+def current_session() -> DatasetSession | None:
     """Return the session that is open, if one is."""
     return _SESSION.get()
 
 
 @contextmanager
-def reading_datasets(on: str | None = None) -> Iterator[Session]:
+def reading_datasets(on: str | None = None) -> Iterator[DatasetSession]:
     """Open a session, in which a data set that is read again is not counted again.
 
     With `on`, each file is counted by a task of that cluster.
     """
-    session = Session()
+    session = DatasetSession()
     token = _SESSION.set(session)
     try:
         if on is None:

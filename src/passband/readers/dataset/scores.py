@@ -8,28 +8,26 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.readers.dataset.arrow_arrays import encoded, numbers
-from passband.readers.dataset.batches import Batch
-from passband.readers.dataset.plan import NotCounted, Plan
+from passband.readers.dataset.batches import RowBatch, encoded, numbers
+from passband.readers.dataset.cells import SCORELESS
+from passband.readers.dataset.schema import CountPlan, NotCounted
 from passband.stats.data.cells import parse_scores
 from passband.stats.data.failed_rows import is_failure, is_unclear_failure
 from passband.types import Floats
 
-__all__ = ["MISSING_STATE", "States", "states_of"]
-
-MISSING_STATE = 2
+__all__ = ["RowStates", "states_of"]
 
 
 @dataclass(frozen=True)
-class States:
-    """0, 1 or `MISSING_STATE` for each row."""
+class RowStates:
+    """0, 1 or `SCORELESS` for each row."""
 
     states: Any  #: uint8
     has_missing: bool
     graded: Any = None  #: where scores are neither 0 nor 1, if any are
 
 
-def states_of(batch: Batch, plan: Plan) -> States:
+def states_of(batch: RowBatch, plan: CountPlan) -> RowStates:
     """Return what the scores of a batch count as.
 
     Scores other than 0 and 1 are counted by the threshold; without one, `NotCounted` is raised.
@@ -39,30 +37,30 @@ def states_of(batch: Batch, plan: Plan) -> States:
     array = batch.columns[plan.roles.score]
     if pa.types.is_boolean(array.type):
         states = array.cast(pa.uint8())
-        states = states.fill_null(MISSING_STATE) if array.null_count else states
-        result = States(numbers(states), bool(array.null_count))
+        states = states.fill_null(SCORELESS) if array.null_count else states
+        result = RowStates(numbers(states), bool(array.null_count))
     else:
         result = _of_numbers(_numbers(array, batch, plan), batch, plan)
     failed = _failed(result.states, batch, plan)
     if not failed.any():
         return result
-    return replace(result, states=np.where(failed, MISSING_STATE, result.states), has_missing=True)
+    return replace(result, states=np.where(failed, SCORELESS, result.states), has_missing=True)
 
 
-def _failed(states: Any, batch: Batch, plan: Plan) -> Any:
+def _failed(states: Any, batch: RowBatch, plan: CountPlan) -> Any:
     """Return which rows have a score, and a status that says that they failed."""
     if plan.roles.status is None:
         return np.zeros(1, dtype=bool)
     values, own = encoded(batch.columns[plan.roles.status])
     is_failed = np.array([is_failure(word) for word in [*values.to_pylist(), None]])
     is_unclear = np.array([is_unclear_failure(word) for word in [*values.to_pylist(), None]])
-    has_score = states != MISSING_STATE
+    has_score = states != SCORELESS
     if is_unclear.any() and (is_unclear[own] & has_score).any():
         raise NotCounted(f"column {plan.roles.status} says of rows with a score that they failed")
     return is_failed[own] & has_score
 
 
-def _of_numbers(scores: Floats, batch: Batch, plan: Plan) -> States:
+def _of_numbers(scores: Floats, batch: RowBatch, plan: CountPlan) -> RowStates:
     missing = np.isnan(scores)
     has_missing = bool(missing.any())
     ones = scores == 1
@@ -81,11 +79,11 @@ def _of_numbers(scores: Floats, batch: Batch, plan: Plan) -> States:
         ones = scores >= plan.threshold
     states = ones.astype(np.uint8)
     if has_missing:
-        states[missing] = MISSING_STATE
-    return States(states, has_missing, graded)
+        states[missing] = SCORELESS
+    return RowStates(states, has_missing, graded)
 
 
-def _numbers(array: Any, batch: Batch, plan: Plan) -> Floats:
+def _numbers(array: Any, batch: RowBatch, plan: CountPlan) -> Floats:
     """Return scores as floats; NaN for none."""
     import pyarrow as pa
 
@@ -102,7 +100,7 @@ def _numbers(array: Any, batch: Batch, plan: Plan) -> Floats:
     return np.asarray(np.array(scores)[own])
 
 
-def _parsed(value: Any, place: int, own: Any, batch: Batch, plan: Plan) -> float:
+def _parsed(value: Any, place: int, own: Any, batch: RowBatch, plan: CountPlan) -> float:
     name = plan.roles.score
     if isinstance(value, str) and value.strip().startswith("["):
         raise NotCounted(f"column {name} has lists of scores in its cells")
