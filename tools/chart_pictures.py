@@ -1,4 +1,4 @@
-"""Draw the curve of the README, and the bars of docs/charts.md."""
+"""Draw the curve of the README, and the bars of docs/paper.md."""
 
 import io
 from contextlib import redirect_stderr, redirect_stdout
@@ -31,7 +31,7 @@ def pictures() -> dict[str, str]:
 
 
 def bars() -> IntervalBars:
-    """Return the bars that docs/charts.md makes."""
+    """Return the bars that docs/paper.md makes."""
     outcomes = passband.Outcomes.from_file(ROOT / "examples" / "trials.csv")
     drawn = []
     for metric in ("pass@1", "pass@4", "pass^4"):
