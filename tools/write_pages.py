@@ -1,9 +1,10 @@
-"""Write what is made from the package and its results: names, commands, codes, pictures."""
+"""Write what is made from the package and its results: names, commands, codes, roads; pictures."""
 
 import sys
 from pathlib import Path
 
 import api_pages
+import architecture_page
 import chart_pictures
 import code_table
 import command_page
@@ -20,6 +21,7 @@ def made() -> dict[Path, str]:
     files = {ROOT / "docs" / name: text for name, text in api_pages.pages().items()}
     files[code_table.PAGE] = code_table.page()
     files[ROOT / "docs" / "commands.md"] = command_page.page()
+    files[ROOT / "ARCHITECTURE.md"] = architecture_page.page()
     pictures = ROOT / "docs" / "pictures"
     files[pictures / "coverage.svg"] = coverage_pictures.by_cell()
     files[pictures / "coverage-by-size.svg"] = coverage_pictures.by_size()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passband import readers
 from passband.errors import InvalidInput
@@ -21,7 +21,6 @@ from passband.stats.data.scale import Scale
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.strata.weights import Weights
-from passband.stats.judged.purchase import Prices
 from passband.stats.metric.registry import needs_answers
 from passband.summary.bracket import with_bracket
 from passband.summary.certified import for_groups
@@ -29,7 +28,6 @@ from passband.summary.combined import Sample, Stratum, check_population, combine
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_first_lines, with_tally
 from passband.summary.joined import join_summaries
-from passband.summary.judged.correction import Correction
 from passband.summary.judged.prices import read_prices
 from passband.summary.judged.result import rests_on_labels
 from passband.summary.line_scale import on_line_scale
@@ -37,6 +35,9 @@ from passband.summary.name_notes import name_notes
 from passband.summary.run_summary import summarize_run, with_judge
 from passband.summary.summary import Group, Request, Summary
 from passband.trials.reader import is_run_directory
+
+if TYPE_CHECKING:
+    from passband.stats.judged.purchase import Prices
 
 __all__ = ["summarize"]
 
@@ -242,6 +243,8 @@ def _judged(member: Group, scores: JudgeScores | None, request: Request) -> Grou
     """Return a group whose scores are a judge's with its lines corrected, or named as such."""
     if scores is None:
         return member
+    from passband.summary.judged.correction import Correction  # all that is known of judges
+
     correction = Correction(scores, request)
     lines = tuple(map(correction.line, member.lines))
     return with_judge(replace(member, lines=lines), correction, member.model)

@@ -68,6 +68,8 @@ def _taken(run: RunText) -> Iterator[tuple[str, str]]:
         yield "tokens, in and out", f"{usage.prompt_tokens:,} + {usage.completion_tokens:,}"
     else:
         yield "tokens", "not recorded"
+    if usage.cached_tokens:
+        yield "of those in, from a cache", f"{usage.cached_tokens:,}"
     if usage.reasoning_tokens:
         yield "of those out, reasoning", f"{usage.reasoning_tokens:,}"
     if usage.seconds is not None:

@@ -273,12 +273,12 @@ class Template:
     def per_solved(self, metric: Metric) -> Estimate:
         """Return the cost of a solved problem."""
         costs = self.outcomes.spent("cost")
-        ratio = cost_per_solved(self.scored, costs, self.over, self.level)
+        ratio, notes = cost_per_solved(self.scored, costs, self.over, self.level)
         both = (self.scored.trials > 0) & (costs.trials > 0)
         return Estimate(
             metric.name, ratio.value, ratio.low, ratio.high, ratio.se, self.level, self.over,
             self.method, int(both.sum()), int(costs.trials[both].sum()),
-            int((~both).sum()), costs.n_unscored, self.policy, None,
+            int((~both).sum()), costs.n_unscored, self.policy, None, notes,
         )  # fmt: skip
 
     def _estimate(self, request: IntervalRequest, interval: Interval) -> Estimate:
