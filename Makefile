@@ -42,7 +42,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick lint docs pages oldest fuzz fuzz-properties fuzz-parsers bench scale coverage \
+.PHONY: help demo test quick lint check docs pages oldest fuzz fuzz-properties fuzz-parsers bench scale coverage \
     kill soak power flips clean browser sandbox
 
 help:
@@ -51,6 +51,7 @@ help:
 	@echo "make quick   the same without tests that are slow or start processes: under a minute"
 	@echo "make oldest  the fast tests with the lowest versions of everything that pyproject allows"
 	@echo "make lint    style, formatting, types and layers only"
+	@echo "make check   measure the house and its roads, beside budgets.toml: sizes, names, imports"
 	@echo "make docs    build the documentation as a site, in build/site"
 	@echo "make pages   write the pages and pictures that are made from the package and its results"
 	@echo "make fuzz    the property tests with thousands of new examples each (fuzz-properties), and"
@@ -77,6 +78,9 @@ lint: $(VENV)/.installed-dev
 	@$(PY) -m mypy
 	@echo "checking layers ..."
 	@"$(VENV)/bin/lint-imports" --no-logo
+
+check: $(VENV)/.installed-dev
+	@$(PY) tools/house.py
 
 # In a new checkout the tests are compiled while mypy leaves a core free, once for all workers.
 test: $(VENV)/.installed-dev browser sandbox

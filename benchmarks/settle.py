@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from passband import Outcomes
 from passband.run.settle_plan import SettlePlan
 from passband.stats.decision.gate.check import check
-from passband.stats.decision.gate.ruling import rule, rule_at_look
+from passband.stats.decision.gate.ruling import LookErrors, rule, rule_at_look
 from passband.stats.sequential.settle import looks_from
 
 Floats = NDArray[np.float64]
@@ -33,11 +33,11 @@ FALSE = {0.0: ("regression",), -0.02: ("pass", "worse-within-tolerance"), 0.02: 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", default=["looks", "before", "five"])
+    parser.add_argument("parts", nargs="*", default=["looks", "before", "five", "money"])
     parser.add_argument("--sets", type=int, default=300, help="replicates of a cell")
     options = parser.parse_args()
     for part in options.parts:
-        {"looks": looks, "before": before, "five": five}[part](options.sets)
+        {"looks": looks, "before": before, "five": five, "money": money}[part](options.sets)
 
 
 def looks(sets: int) -> None:
@@ -72,6 +72,40 @@ def five(sets: int) -> None:
         report(difference, [settled(plan(0, 5), *models(rng, difference)) for _ in range(sets)])
 
 
+def money(sets: int) -> None:
+    """The money ends in the middle of a round of the new model: all trials are looked at."""
+    print("the money ends anywhere, one model ahead of the other")
+    for place, difference in enumerate((0.0, -0.02)):
+        rng = np.random.default_rng([4, place])
+        report(difference, [cut(plan(0), *models(rng, difference), rng) for _ in range(sets)])
+
+
+def cut(plan: SettlePlan, a: Floats, b: Floats, rng: np.random.Generator) -> tuple[str, int, float]:
+    """Settle with trials for some rounds of one model, and fewer of the other."""
+    complete = int(rng.integers(2, ROUNDS))
+    ahead = min(look for look in plan.looks if look > complete)
+    extra = np.arange(PROBLEMS) < rng.integers(PROBLEMS)
+    taken = [look for look in plan.looks if look <= complete]
+    for rounds in taken:
+        errors = plan.errors_at(rounds, is_last=False)
+        verdict, value = look_at(a[:, :rounds], b[:, :rounds], errors)
+        if verdict != "undecided":
+            return verdict, rounds, value
+    paid = np.where(extra[:, None], b[:, : complete + 1], np.nan)
+    paid[:, :complete] = b[:, :complete]
+    worth = 2.0 * PROBLEMS / (PROBLEMS / ahead + (1.0 / (complete + extra)).sum())
+    errors = plan.errors_at(worth, is_last=True, taken=taken[-1])
+    verdict, value = look_at(a[:, :ahead], paid, errors)
+    return verdict, ROUNDS, value
+
+
+def look_at(a: Floats, b: Floats, errors: LookErrors) -> tuple[str, float]:
+    """Return the verdict and the difference of one look."""
+    sides = (Outcomes.from_array(side).accepting(["trials-related"]) for side in (a, b))
+    made = check(*sides, "pass@1", tolerance=TOLERANCE, level=errors.level)
+    return rule_at_look([made.evidence], errors)[0].verdict, made.comparison.value
+
+
 def plan(there: int, comparisons: int = 1) -> SettlePlan:
     return SettlePlan(
         looks_from(there, ROUNDS), 0.05, comparisons, {}, {}, {}, None, ROUNDS, there, 0, None
@@ -95,12 +129,10 @@ def settled(plan: SettlePlan, a: Floats, b: Floats) -> tuple[str, int, float]:
     """Return the verdict, after how many rounds, and the difference that is shown then."""
     for rounds in plan.looks:
         errors = plan.errors_at(rounds, is_last=rounds == plan.looks[-1])
-        sides = (Outcomes.from_array(side[:, :rounds]) for side in (a, b))
-        made = check(*sides, "pass@1", tolerance=TOLERANCE, level=errors.level)
-        verdict = rule_at_look([made.evidence], errors)[0].verdict
+        verdict, value = look_at(a[:, :rounds], b[:, :rounds], errors)
         if verdict != "undecided":
             break
-    return verdict, rounds, made.comparison.value
+    return verdict, rounds, value
 
 
 def fixed(a: Floats, b: Floats, rounds: int) -> str:

@@ -1,4 +1,4 @@
-"""A process that opens a store to write, or merges, and is killed at one of its statements."""
+"""A process that merges and is killed at one of its statements."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ class Dying(sqlite3.Connection):
 
     def execute(self, statement, *arguments):
         self._count()
-        if statement == "COMMIT" or statement == "VACUUM":
-            # also in the middle of it
+        if statement == "COMMIT":  # also in the middle of it
             self.set_progress_handler(self._count, 1)
         return super().execute(statement, *arguments)
 
@@ -39,18 +38,12 @@ def connecting(*arguments, **options):
 
 sqlite3.connect = connecting
 """
-OPENING = "Store(Path(sys.argv[1]), low_water=0).close()\nprint(seen)"
 MERGING = """
 from passband.trials.merge import merge
 
 merge([Path(name) for name in sys.argv[3:]], Path(sys.argv[1]), low_water=0)
 print(seen)
 """
-
-
-def migrating(directory: Path, at: int) -> subprocess.CompletedProcess[str]:
-    """Open a store in another process, which dies at that statement; 0 is never."""
-    return _dying(OPENING, directory, at)
 
 
 def merging(sources: Sequence[Path], out: Path, at: int) -> subprocess.CompletedProcess[str]:

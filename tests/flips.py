@@ -3,7 +3,7 @@
     python tests/flips.py [--flips 10000] [--seed 0]
 
 A flip hits one bit of a store: of a closed file, of a file or its log as a killed process leaves
-them, of a file of an earlier layout, or of the lock. Then the store is read (every count
+them, or of the lock. Then the store is read (every count
 and the whole export), checked, salvaged and resumed, each in this process on a copy of its own:
 
     identical   the same as without the flip, byte for byte
@@ -41,9 +41,8 @@ from passband.trials.schema import FILE, CorruptStore
 from passband.trials.store import Store
 from stores import begin, call, problem, writing
 
-HERE = Path(__file__).parent
 LOG = f"{FILE}-wal"
-FAMILIES = {"closed": 9, "log": 7, "version 2": 1, "version 3": 2, "lock": 1}  # of 20 flips
+FAMILIES = {"closed": 10, "log": 9, "lock": 1}  # of 20 flips
 FAILURES = ("different", "traceback")
 Rows = dict[tuple[str, int, int], TrialRow]
 Calls = set[CallRow]
@@ -112,7 +111,8 @@ def is_part_of(row: TrialRow, written: TrialRow) -> bool:
         return replace(row, scores=[]) == replace(written, scores=[])
     known = ("problem", "trial", "status", "text", "reasoning", "transcript")
     rest = (row.prompt_tokens, row.completion_tokens, row.latency_ms, row.seed, row.request_id,
-            row.cost, row.reason, row.source, row.finish_reason)  # fmt: skip
+            row.cost, row.reason, row.source, row.finish_reason, row.reasoning_tokens,
+            row.cached_tokens)  # fmt: skip
     return set(rest) == {None} and all(getattr(row, n) == getattr(written, n) for n in known)
 
 
@@ -145,9 +145,6 @@ def make_stores(folder: Path) -> None:
         shutil.copytree(folder / "closed", folder / "log")
     (folder / "log" / f"{FILE}-shm").unlink()
     shutil.copytree(folder / "closed", folder / "lock")
-    for version in (2, 3):
-        (folder / f"version {version}").mkdir()
-        shutil.copy(HERE / "trials" / f"version_{version}" / FILE, folder / f"version {version}")
 
 
 def drawn(
@@ -160,7 +157,7 @@ def drawn(
     return TrialRow(
         at, trial, status, "word " * rng.randrange(100), None, 5, 7, 100, 1 + at, 77,
         f"id-{trial}", scores if status == "ok" else [], [{"role": "user"}] if trial == 3 else None,
-        0.25, "variance", source, "odd" if status == "unknown" else None,
+        0.25, "variance", source, "odd" if status == "unknown" else None, 3, 2,
     )  # fmt: skip
 
 

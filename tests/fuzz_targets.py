@@ -28,7 +28,7 @@ from passband.generate.retry_after import retry_after
 from passband.generate.wire import read_reply
 from passband.records import column_names, read_records
 from passband.report.show.diff import diff_lines
-from passband.report.show.style import Style
+from passband.report.show.style import TerminalStyle
 from passband.report.show.text import wrapped
 from passband.run.budget import find_price
 from passband.run.label.sheet import read_sheet
@@ -244,7 +244,7 @@ def _show(data: bytes) -> object:
     span = None if found is None else find_span(completion, found, steps_of(steps))
     lines = [piece.text for piece in wrapped(completion, 30, [span] if span else [])]
     assert all(line.isprintable() for line in lines)
-    return lines, list(diff_lines(completion, completion[::-1], Style(30)))
+    return lines, list(diff_lines(completion, completion[::-1], TerminalStyle(30)))
 
 
 VERDICTS = (

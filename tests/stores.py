@@ -10,7 +10,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from passband.trials.migrations import rebuild
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import (
     CALL_STATUSES,
@@ -24,6 +23,7 @@ from passband.trials.rows import (
     Status,
     TrialRow,
 )
+from passband.trials.salvage import rebuild
 from passband.trials.schema import FILE
 from passband.trials.store import Store, canonical
 
@@ -68,6 +68,8 @@ any_rows = st.builds(
     reason=st.none() | st.none() | any_text,
     source=st.none() | st.none() | st.just(1),
     finish_reason=st.none() | st.none() | any_text,
+    reasoning_tokens=st.none() | st.none() | st.integers(0, 10**6),
+    cached_tokens=st.none() | st.none() | st.integers(0, 10**6),
 )
 
 #: Calls to judges of every kind, by scorers 1 to 3.
@@ -167,7 +169,7 @@ def sharded_row(at: int, trial: int, scorers: Sequence[int]) -> TrialRow:
         at, trial, status, text, None, 3, 4, 5, rng.choice([1, 2]), seed=at,
         scores=scores if status in ("ok", "truncated") else [], cost=rng.choice([None, 0.5]),
         transcript=[{"role": "user", "content": str(at)}] if trial == 1 else None,
-        reasoning_tokens=7,
+        reasoning_tokens=2, cached_tokens=rng.choice([None, 0, 3]),
     )  # fmt: skip
 
 
@@ -267,6 +269,8 @@ def trial_rows(at: int, trial: int, scorers: Sequence[int] = ()) -> st.SearchStr
         cost=st.none() | st.floats(0, 1e6),
         reason=st.none() | any_text,
         finish_reason=st.none() | any_text,
+        reasoning_tokens=count,
+        cached_tokens=count,
     )
 
 

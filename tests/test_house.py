@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-import mirror
-
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src"
 LARGEST = 1_000_000  # bytes in a tracked file
@@ -127,10 +125,6 @@ def test_no_file_names_this_machine(tracked: list[Path]) -> None:
     here = re.compile(rf"(?<![\w./-])(?:{pattern})(?![\w-])".encode())
     found = [str(path.relative_to(ROOT)) for path in tracked if here.search(path.read_bytes())]
     assert not found
-
-
-def test_every_module_has_a_test_file() -> None:
-    assert not mirror.faults(), "see tests/mirror.py; try python tests/mirror.py --write"
 
 
 def test_no_test_sleeps() -> None:

@@ -13,9 +13,9 @@ __all__ = ["page"]
 
 MADE = "<!-- Made from help texts by tools/write_pages.py: change those, then run make pages. -->"
 ABOUT = """\
-What `passband VERB --help` prints, for every verb. `--import MODULE` and `--help` are options of
-all of them, and are left out below."""
-EVERYWHERE = {"imports", "help"}
+What `passband VERB --help` prints, for every verb. `--verbose`, `--import MODULE` and
+`--help` are options of all of them, and are left out below."""
+EVERYWHERE = {"imports", "verbose", "help"}
 
 
 def page() -> str:

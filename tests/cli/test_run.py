@@ -599,16 +599,27 @@ def test_services_with_a_protocol_of_their_own(
 def test_tokens_of_reasoning_are_counted_apart() -> None:
     body = said("stop", "4", reasoning="two and two")
     body["usage"]["completion_tokens_details"] = {"reasoning_tokens": 3}
+    body["usage"]["prompt_tokens_details"] = {"cached_tokens": 4}
     with FaultServer(Case("vLLM", "reasoning", body, "stop").play()) as server:
         options = ("--gen", "reasoning_effort=low", "--batch", 1)
         done = asked(server, *options)
-        assert "18 of 42 tokens out were reasoning" in done.err
+        assert (
+            "24 of 30 tokens in were from a cache, 18 of 42 tokens out were reasoning" in done.err
+        )
         again = asked(server, *options, "--json")
-    tokens = {"prompt_tokens": 30, "completion_tokens": 42, "reasoning_tokens": 18}
+    tokens = {
+        "prompt_tokens": 30, "completion_tokens": 42, "reasoning_tokens": 18, "cached_tokens": 24,
+    }  # fmt: skip
     assert json.loads(again.out.splitlines()[-1])["tokens"] == tokens
     with Trials(Path("run")) as trials:
-        assert trials.reasoning_tokens(trials.run().number) == (18, 6)
+        run_of = trials.run()
+        assert trials.reasoning_tokens(run_of.number) == 18
+        assert trials.cached_tokens(run_of.number) == 24
+        assert {(t.reasoning_tokens, t.cached_tokens) for t in trials.trials(run_of)} == {(3, 4)}
     assert run("check", "run").code == 0
+    assert "5 tokens in, 7 out (4 cached, 3 reasoning)" in run("show", "run", "--full").out
+    shown = json.loads(run("show", "run", "--json").out.splitlines()[0])
+    assert (shown["reasoning_tokens"], shown["cached_tokens"]) == (3, 4)
 
 
 def test_a_study_shows_no_header_either() -> None:

@@ -1,4 +1,4 @@
-"""Entering tasks into a store: names and seeds, data in another order, files of version 1."""
+"""Entering tasks into a store: names and seeds, data in another order."""
 
 from __future__ import annotations
 
@@ -11,24 +11,19 @@ from typing import Any
 
 import pytest
 
-from passband.generate.provider import Message
 from passband.generate.providers import Connection
 from passband.run.blocks import trial_seed
 from passband.run.prepare import prepare
 from passband.run.session import run_session
 from passband.run.settings import Settings
-from passband.score.pipeline import make_scorer
-from passband.score.scorer import Reference, Score, Scorer
+from passband.score.scorer import Score, Scorer
 from passband.tasks.task import Problem, Task
 from passband.trials.export import export
 from passband.trials.merge import merge
 from passband.trials.reader import Trials
 from passband.trials.rows import AttemptRow, TrialRow
-from passband.trials.schema import VERSION
 from runs import NAME, Notes, number_scorer, sums
 from stores import writing
-
-VERSION_1 = Path(__file__).resolve().parents[1] / "trials" / "version_1"
 
 
 def model_named(name: str, address: str | None = None) -> Any:
@@ -152,37 +147,6 @@ def test_a_name_makes_shards_of_one_run(tmp_path: Path) -> None:
     assert exported(tmp_path / "out") == exported(tmp_path / "all")
     with Trials(tmp_path / "out") as trials:
         assert (trials.run().name, trials.run().address) == ("shared", "http://a")
-
-
-def test_a_run_of_version_1_goes_on(tmp_path: Path) -> None:
-    """What it lacks is asked with the seeds that it would have had."""
-    shutil.copytree(VERSION_1, tmp_path / "run")
-    with Trials(tmp_path / "run") as trials:
-        run = trials.run()
-        problems = [
-            Problem(
-                problem.key,
-                tuple(Message(*message) for message in problem.record["messages"]),
-                Reference(tuple(problem.record["targets"]), (), problem.record["doc"]),
-            )
-            for problem in trials.problems(run.number)
-        ]
-        counts = trials.statuses(run.number)
-    scorers = (make_scorer("exact_match"), make_scorer("f1"))
-    task = replace(sums(1), name="animals", scorers=scorers)
-    with writing(tmp_path / "run") as store:
-        part = prepare(store, task, problems, model_named(run.model), Settings(n=5))
-        assert store._one("PRAGMA user_version") == VERSION
-        assert (part.number, part.seed, part.is_in_order) == (run.number, "script", True)
-        assert part.recorded == dict.fromkeys(range(4), 0b1111)
-        known = len(run.scorers)  # of another version
-        assert [number for number, _ in part.grader.scorers] == [known + 1, known + 2]
-        assert (part.counters.done, part.counters.planned) == (16, 20)
-        row = TrialRow(1, 4, "ok", "8")
-        row.scores = part.grader.grade(row)
-        store.append(part.number, [row])
-    with Trials(tmp_path / "run") as trials:
-        assert trials.statuses(run.number) == counts | {"ok": counts["ok"] + 1}
 
 
 def test_two_models_in_one_directory(tmp_path: Path) -> None:

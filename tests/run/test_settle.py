@@ -18,6 +18,8 @@ from passband.run.settle import Interrupted, SettleRequest, Settling
 from passband.run.settle_plan import SettlePlan
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
+from passband.stats.interval.default.wilson import level_of
+from passband.stats.sequential.spending import boundaries_spending
 from passband.summary.gate.policy import GatePolicy, MetricRule, TaskRule
 from passband.summary.gate.settled import GateLook
 from passband.summary.gate.sources import Reading
@@ -64,6 +66,7 @@ class Copier(Dice):
 @pytest.fixture(autouse=True, scope="module")
 def _dice() -> None:
     register_provider("dice")(lambda model, connection: Dice(model))
+    register_provider("varying")(lambda model, connection: Varying(model))
     register_provider("copier")(lambda model, connection: Copier(model))
 
 
@@ -230,6 +233,53 @@ def test_a_budget_that_ends_early_makes_its_look_the_last(
     again = settle(request(*same, policy=policy, **budget).prepare())
     assert again.lines == result.lines
     assert again.settled.looks == result.settled.looks
+
+
+class Varying(Dice):
+    """A model whose answers differ in length by a long-tailed law."""
+
+    async def generate(self, request: Request) -> list[Completion]:
+        (plain,) = await super().generate(request)
+        tokens = int(TOKENS * random.Random(f"cost {request.seeds[0]}").lognormvariate(-0.72, 1.2))
+        return [plain._replace(completion_tokens=tokens)]
+
+
+@pytest.mark.parametrize("money", [150.0, 333.0, 810.0])
+def test_every_trial_that_was_paid_for_is_looked_at(tmp_path: Path, money: float) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(PRICES)
+    sides = [ask(tmp_path / name, "good", kind="varying") for name in ("base", "new")]
+    budget = {"max_rounds": None, "max_cost": money, "prices": prices}
+    policy = GatePolicy(tolerance=0.0005)
+    looks: list[GateLook] = []
+    result = settle(request(*sides, policy=policy, **budget).prepare(), looks)
+    recorded = 0
+    for side in sides:
+        with Trials(side) as trials:
+            recorded += trials.trial_count(trials.run().number)
+    assert looks[-1].is_last
+    assert looks[-1].trials == recorded == 160 + result.settled.asked
+    assert sum(result.lines[0].trials) == recorded
+    assert result.settled.cost <= money + 1e-9
+    answers = Dice.answers
+    again = settle(request(*sides, policy=policy, **budget).prepare())
+    assert (again.lines, again.settled.looks) == (result.lines, result.settled.looks)
+    assert Dice.answers == answers
+    if result.settled.end == "budget":
+        ask(sides[0], "good", 30, kind="varying")
+        with pytest.raises(InvalidInput, match="which were looked at; there are"):
+            settle(request(*sides, policy=policy, **budget).prepare())
+
+
+def test_a_last_look_has_the_error_that_its_information_leaves() -> None:
+    """Looks at 2, 4 and 8; the money ends with the information of 6.5 after that at 4."""
+    plan = SettlePlan((2, 4, 8), 0.05, 1, {}, {}, {}, 9.0, None, 2, 80, 0.0)
+    level = 1.0 - 2.0 * plan.errors_at(6.5, is_last=True, taken=4).regression
+    spent = [0.05 * (look / 8) ** 1.5 for look in (2, 4)]
+    bounds = boundaries_spending([2, 4, 6.5], [*spent, 0.05])
+    assert level == pytest.approx(level_of(bounds[-1]))
+    skipped = plan.errors_at(8.5, is_last=True, taken=4)  # beyond a look that was not taken
+    assert skipped.regression > plan.errors_at(8.5, is_last=True).regression
 
 
 def test_a_decided_task_is_asked_no_more(tmp_path: Path) -> None:

@@ -69,17 +69,6 @@ def test_what_is_whole_is_read_whole(original: Path) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_earlier_layouts(tmp_path: Path, version: int) -> None:
-    shutil.copytree(HERE / f"version_{version}", tmp_path / "old")
-    before = (tmp_path / "old" / FILE).read_bytes()
-    found = audit(tmp_path / "old")
-    assert (found.version, found.damage) == (version, [])
-    assert found.rows["trial"] == {1: 16, 2: 32, 3: 51}[version]
-    assert found.rows["call"] == 0
-    assert (tmp_path / "old" / FILE).read_bytes() == before
-
-
 def test_while_it_is_written(tmp_path: Path) -> None:
     with writing(tmp_path) as store:
         run, _ = begin(store)

@@ -11,9 +11,7 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.trials import backup as backup_module
-from passband.trials.audit import audit
 from passband.trials.backup import backup
-from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.schema import FILE, CorruptStore, EmptyStore
 from passband.trials.store import Store
@@ -40,18 +38,6 @@ def test_a_store_that_is_being_written(tmp_path: Path) -> None:
     (tmp_path / "deep" / "copy" / FILE).write_bytes(b"")
     with pytest.raises(CorruptStore, match="it is empty, although trials have been recorded"):
         Store(tmp_path / "deep" / "copy")
-
-
-@pytest.mark.parametrize("version", [1, 2])
-def test_earlier_layouts(tmp_path: Path, version: int) -> None:
-    shutil.copytree(HERE / f"version_{version}", tmp_path / "old")
-    (tmp_path / "old" / "export.jsonl").unlink()
-    backup(tmp_path / "old", tmp_path / "new")
-    with Trials(tmp_path / "old") as old, Trials(tmp_path / "new") as new:
-        assert old.runs() == new.runs()
-        for run in old.runs():
-            assert list(old.trials(run)) == list(new.trials(run))
-    assert audit(tmp_path / "old").version == version
 
 
 def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import run as command
 from dying import merging
 from passband.errors import InvalidInput
 from passband.trials import store as store_module
@@ -21,9 +22,11 @@ from passband.trials.lock import Busy
 from passband.trials.merge import MergeReport, merge
 from passband.trials.reader import Trials
 from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
+from passband.trials.salvage import salvage
 from passband.trials.schema import FILE
 from passband.trials.store import SettingsChanged, Store
 from stores import MODEL, TASK, begin, entries, problem, writing
+from stores import shard as stored_shard
 
 PROBLEMS, TRIALS = 7, 5
 
@@ -185,16 +188,6 @@ def test_data_that_have_grown_at_the_front(tmp_path: Path, whole: bytes) -> None
         assert exported(tmp_path / f"out{number}") == whole
 
 
-def test_a_file_of_version_1_is_a_source(tmp_path: Path) -> None:
-    old = tmp_path / "old"
-    shutil.copytree(Path(__file__).parent / "version_1", old)
-    before = (old / FILE).read_bytes()
-    merge([old], tmp_path / "out", low_water=0)
-    assert exported(tmp_path / "out") == exported(old)
-    assert exported(old).count(b"\n") == 16
-    assert (old / FILE).read_bytes() == before
-
-
 def test_where_rows_were_imported_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "utc_now", lambda: "2026-01-01T00:00:00Z")
     for name in ("one", "two"):
@@ -331,3 +324,34 @@ def test_a_session_that_was_going_on_is_the_same_when_it_has_ended(tmp_path: Pat
     with Trials(tmp_path / "all") as trials, Trials(tmp_path / "source") as source:
         assert trials.sessions() == source.sessions()
         assert trials.rate() == 2.0
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_tokens_survive_merging_salvaging_and_export(tmp_path: Path, form: str) -> None:
+    """Shards are copied by SQLite, a run with other numbers row by row."""
+    for index in (1, 2):
+        stored_shard(tmp_path / f"shard{index}", index, 2)
+    whole = stored_shard(tmp_path / "whole")
+    merge([tmp_path / "shard1", tmp_path / "shard2"], tmp_path / "copied", low_water=0)
+    with writing(tmp_path / "read") as store:
+        begin(store, [problem(9)], task="other")
+    merge([whole], tmp_path / "read", low_water=0)
+    salvage(whole, tmp_path / "saved")
+    with Trials(whole) as trials:
+        wanted = {
+            (row.problem, row.trial): (row.reasoning_tokens, row.cached_tokens)
+            for row in trials.trials(trials.run())
+        }
+        assert set(wanted.values()) == {(2, None), (2, 0), (2, 3)}
+        export(trials, trials.runs(), form, tmp_path / f"rows.{form}")
+    done = command("import", tmp_path / f"rows.{form}", "-o", tmp_path / "imported")
+    assert done.code == 0, done.err
+    for name in ("copied", "read", "saved", "imported"):
+        with Trials(tmp_path / name) as trials:
+            run = next(run for run in trials.runs() if run.task == TASK)
+            found = {(row.problem, row.trial): (row.reasoning_tokens, row.cached_tokens)
+                     for row in trials.trials(run)}  # fmt: skip
+            assert found == wanted
+            assert trials.reasoning_tokens(run.number) == 60
+            cached = sum(cached or 0 for _, cached in wanted.values())
+            assert trials.cached_tokens(run.number) == cached

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from passband.trials import tallies as module
 from passband.trials.connection import connect
-from passband.trials.migrations import rebuild
 from passband.trials.reader import Trials
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, TrialRow
+from passband.trials.salvage import rebuild
 from passband.trials.schema import FILE
 from stores import begin, filled, problem, trial_rows, writing
 

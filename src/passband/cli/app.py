@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -27,7 +28,7 @@ from passband.cli.label import label
 from passband.cli.ls import ls
 from passband.cli.merge import merge
 from passband.cli.metrics import metrics
-from passband.cli.options import ImportOption, with_imports
+from passband.cli.options import ImportOption, Verbose, open_logs, with_shared_options
 from passband.cli.plan import plan
 from passband.cli.report import report
 from passband.cli.run import run
@@ -59,7 +60,7 @@ for verb in (
     serve, import_, export, merge, check, backup, salvage, ls, validate, metrics, doctor,
 ):  # fmt: skip
     word = verb.__name__.rstrip("_")
-    app.command(word, cls=Command, epilog=epilog_of(word))(with_imports(verb))
+    app.command(word, cls=Command, epilog=epilog_of(word))(with_shared_options(verb))
 
 
 def _print_version(wanted: bool) -> None:
@@ -70,18 +71,27 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
+    verbose: Verbose = 0,
     imports: ImportOption = None,
 ) -> None:
     """Evaluate stochastic models by asking every problem many times."""
+    context.call_on_close(_close_log)
+    open_logs(verbose, os.environ.get("PASSBAND_LOG"))
     plugins.import_modules(imports)
 
 
+def _close_log() -> None:
+    if (log := sys.modules.get("passband.log")) is not None:
+        log.close_log()
+
+
 def main() -> None:
-    """Run the command; exit with 0, or with the exit code of the error (docs/run.md)."""
+    """Run the command; exit with 0, or with the exit code of the error (docs/commands.md)."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Never crash on a character that the terminal cannot encode.
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -29,5 +29,5 @@ def backup(
     if json:
         typer.echo(dumps(asdict(report), indent=2))
         return
-    for line in audit_lines(**asdict(report)):
+    for line in audit_lines(report.directory, report.rows, report.damage):
         typer.echo(printable(line))

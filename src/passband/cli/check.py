@@ -31,7 +31,7 @@ def check(
         )
     else:
         for each in audits:
-            for line in audit_lines(**asdict(each)):
+            for line in audit_lines(each.directory, each.rows, each.damage):
                 typer.echo(printable(line))
     if not all(each.is_intact for each in audits):
         raise typer.Exit(1)

@@ -104,7 +104,13 @@ def compare(
 ) -> None:
     """Compare models, task by task, with intervals, p-values and verdicts. Problems are paired."""
     from passband.cli.output import print_notes
-    from passband.report.compare import explanation, full_rows, pair_rows, rows, warning_lines
+    from passband.report.compare import (
+        comparison_explanation,
+        comparison_rows,
+        comparison_warnings,
+        full_comparison_rows,
+        pair_rows,
+    )
     from passband.report.render import printable, render
     from passband.report.style import Style
     from passband.summary.choices import choice_lines
@@ -137,11 +143,12 @@ def compare(
         if remark.important or not quiet:
             typer.echo(printable(str(remark)), err=True)
     style = Style(digits, percent, notes=notes)
-    tables = (full_rows if format is Format.csv else rows)(summary, style)
+    to_rows = full_comparison_rows if format is Format.csv else comparison_rows
+    tables = to_rows(summary, style)
     if format is not Format.csv and (pairs := pair_rows(summary, style)):
         tables.append(pairs)
     typer.echo("\n".join(render(table, format.value) for table in tables), nl=False)
     print_notes(choice_lines(first, accept or ()))
-    print_notes(warning_lines(summary))
+    print_notes(comparison_warnings(summary))
     if not quiet:
-        print_notes(["", *explanation(summary, style, details=details)])
+        print_notes(["", *comparison_explanation(summary, style, details=details)])

@@ -239,7 +239,8 @@ def _write(
 def _print(result: GateResult, style: Style, *, json: bool, quiet: bool) -> None:
     """Print the result as JSON, or as a table with what to keep in mind."""
     from passband.cli.output import print_json, print_notes, terminal_columns
-    from passband.report.gate.bars import LEAST_COLUMNS, LEGEND, SIGNS, difference_bars
+    from passband.report.bars import LEAST_COLUMNS
+    from passband.report.gate.bars import GATE_LEGEND, GATE_SIGNS, difference_bars
     from passband.report.gate.text import gate_notes, gate_text
 
     if json:
@@ -250,8 +251,8 @@ def _print(result: GateResult, style: Style, *, json: bool, quiet: bool) -> None
     print_notes(str(one) for one in result.remarks if one.important or not quiet)
     typer.echo(gate_text(result, style), nl=False)
     bars = difference_bars(result.lines)
-    if bars and terminal_columns(SIGNS) >= LEAST_COLUMNS:
-        typer.echo("\n".join(["", *bars, "" if quiet else LEGEND]))
+    if bars and terminal_columns(GATE_SIGNS) >= LEAST_COLUMNS:
+        typer.echo("\n".join(["", *bars, "" if quiet else GATE_LEGEND]))
     if not quiet:
         print_notes(["", *gate_notes(result, style)])
 

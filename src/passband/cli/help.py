@@ -79,7 +79,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "merge": ("passband merge runs/a runs/b -o runs/both",),
     "check": ("passband check runs/tiny",),
     "backup": ("passband backup runs/tiny copies/tiny",),
-    "doctor": ("passband doctor", "passband doctor --json"),
+    "doctor": ("passband doctor", "passband doctor --bundle bug.zip runs/tiny  # for a bug report"),
     "salvage": ("passband salvage runs/tiny runs/rescued",),
 }
 

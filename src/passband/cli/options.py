@@ -6,7 +6,9 @@ import enum
 import functools
 import inspect
 import re
+import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -69,10 +71,12 @@ __all__ = [
     "Truncated",
     "TrustTaskCode",
     "UnsafeCode",
+    "Verbose",
     "is_json",
+    "open_logs",
     "scales_of",
     "split_metrics",
-    "with_imports",
+    "with_shared_options",
 ]
 
 
@@ -365,21 +369,55 @@ ImportOption = Annotated[
 ]
 
 
-def with_imports(verb: Callable[..., None]) -> Callable[..., None]:
-    """Return a verb that also takes --import, which is processed before the verb runs."""
+Verbose = Annotated[
+    int,
+    typer.Option(
+        "--verbose",
+        "-v",
+        count=True,
+        show_default=False,
+        help="Log what is done to stderr; -vv: every request and write. See PASSBAND_LOG.",
+    ),
+]
+
+
+def open_logs(verbose: int, variable: str | None = None) -> None:
+    """Open the logs that -v and the variable PASSBAND_LOG ask for."""
+    wanted = [to for to in (variable, ("", "info", "debug")[min(verbose, 2)]) if to]
+    if wanted:
+        from passband.generate.secrets import redacted
+        from passband.log import open_log
+
+        for to in wanted:
+            open_log(to, redacted)
+
+
+def with_shared_options(verb: Callable[..., None]) -> Callable[..., None]:
+    """Return a verb that also takes --verbose and --import, which come into effect before it."""
+    word = verb.__name__.rstrip("_")
 
     @functools.wraps(verb)
-    def command(*, imports: list[str] | None = None, **options: Any) -> None:
+    def command(*, imports: list[str] | None = None, verbose: int = 0, **options: Any) -> None:
+        open_logs(verbose)
         plugins.import_modules(imports)
-        verb(**options)
+        with _logged(word):
+            verb(**options)
 
     signature = inspect.signature(verb, eval_str=True)
-    option = inspect.Parameter(
-        "imports", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=ImportOption
-    )
-    parameters = [*signature.parameters.values(), option]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        *signature.parameters.values(),
+        inspect.Parameter("verbose", kind, default=0, annotation=Verbose),
+        inspect.Parameter("imports", kind, default=None, annotation=ImportOption),
+    ]
     name_values(parameters)
     # typer reads both: the signature for the order, the annotations for the types.
     command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     return command
+
+
+def _logged(verb: str) -> AbstractContextManager[None]:
+    """Log how long a verb takes, if there is a log: the module is not imported for nothing."""
+    log = sys.modules.get("passband.log")
+    return nullcontext() if log is None else log.phase("command", verb=verb)

@@ -37,21 +37,21 @@ def print_table(
 
     `over_trials` makes the same summary with intervals over trials; it is called only for bars.
     """
-    from passband.report import bars
+    from passband.report.bars import LEAST_COLUMNS, LEGEND, SIGNS, barred_rows, spread_lines
     from passband.report.layout import rows
 
-    columns = terminal_columns(bars.SIGNS)
-    if columns < bars.LEAST_COLUMNS or style.layout == "wide":
+    columns = terminal_columns(SIGNS)
+    if columns < LEAST_COLUMNS or style.layout == "wide":
         print_rows(rows(summary, style))
         return
     plain = rows(summary, style)
-    table = bars.barred_rows(summary, style, columns, _inner(summary, over_trials))
+    table = barred_rows(summary, style, columns, _inner(summary, over_trials))
     print_rows(table)
     first = max((len(str(next(iter(row.values())))) for row in table), default=0)
-    for line in bars.spread_lines(summary.groups, first):
+    for line in spread_lines(summary.groups, first):
         typer.echo(line)
     if not quiet and table and len(table[0]) > len(plain[0]):
-        print_notes([bars.LEGEND])
+        print_notes([LEGEND])
 
 
 def _inner(summary: Summary, over_trials: Callable[[], Summary | None]) -> Summary | None:

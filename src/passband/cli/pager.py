@@ -14,14 +14,14 @@ from pathlib import PurePath
 
 import typer
 
-from passband.report.show.style import Style
+from passband.report.show.style import TerminalStyle
 
 __all__ = ["pager_command", "print_lines", "style_of"]
 
 _WIDEST, _NARROWEST = 120, 40
 
 
-def style_of(*, pager: bool = True, environment: Mapping[str, str] | None = None) -> Style:
+def style_of(*, pager: bool = True, environment: Mapping[str, str] | None = None) -> TerminalStyle:
     """Return the style of standard output: as wide as it is, with colours if it shows them."""
     env = os.environ if environment is None else environment
     columns = shutil.get_terminal_size((80, 24)).columns
@@ -29,7 +29,7 @@ def style_of(*, pager: bool = True, environment: Mapping[str, str] | None = None
     command = pager_command(env) if pager and _is_terminal() else None
     if command is not None and not _passes_colours(command, env):
         colour = False
-    return Style(min(_WIDEST, max(_NARROWEST, columns)), colour, _has_unicode())
+    return TerminalStyle(min(_WIDEST, max(_NARROWEST, columns)), colour, _has_unicode())
 
 
 def pager_command(environment: Mapping[str, str]) -> list[str] | None:

@@ -165,7 +165,9 @@ def run(
         float | None,
         typer.Option(help="Exit with 1 if a larger share of trials got no answer (0 to 1)."),
     ] = None,
-    prices: Annotated[Path | None, typer.Option(help="YAML file of prices.")] = None,
+    prices: Annotated[
+        Path | None, typer.Option(help="YAML file of prices, or genai: those of genai-prices.")
+    ] = None,
     price: ModelPrice = None,
     moved_server: Annotated[
         bool,

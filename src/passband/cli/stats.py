@@ -87,7 +87,7 @@ def stats(
     policy: PolicyOption = Policies.drop,
     over: Over = Target.problems,
     level: Level = 0.95,
-    method: Annotated[str, typer.Option(help="Interval method (docs/intervals.md).")] = "auto",
+    method: Annotated[str, typer.Option(help="Interval method (docs/which-interval.md).")] = "auto",
     seed: Annotated[
         str | None, typer.Option(help="Seed of methods that draw random numbers: number or name.")
     ] = None,
@@ -127,9 +127,9 @@ def stats(
     """Print metrics with intervals for recorded trials."""
     from passband.cli.output import print_json, print_notes, print_rows, print_table
     from passband.readers.dataset.session import reading_datasets
-    from passband.report import summary as text
     from passband.report.layout import full_rows, rows
     from passband.report.style import Style
+    from passband.report.summary import explanation, remark_lines, warning_lines
     from passband.summary.choices import choice_lines
     from passband.summary.judged.prices import parse_prices
     from passband.summary.summarize import summarize
@@ -173,7 +173,7 @@ def stats(
         if as_json:
             print_json(summary.to_json())
             return
-        print_notes(text.remark_lines(summary, quiet=quiet))
+        print_notes(remark_lines(summary, quiet=quiet))
         style = Style(digits, percent, layout.value, notes)
         if format is Format.table:
             print_table(summary, style, partial(again, over="trials"), quiet=quiet)
@@ -181,6 +181,6 @@ def stats(
             table = full_rows if format is Format.csv else rows
             print_rows(table(summary, style), format.value)
     print_notes(choice_lines(first, accept or ()))
-    print_notes(text.warning_lines(summary))
+    print_notes(warning_lines(summary))
     if not quiet:
-        print_notes(["", *text.explanation(summary, style)])
+        print_notes(["", *explanation(summary, style)])

@@ -83,6 +83,7 @@ def _usage(usage: Any) -> dict[str, Any] | None:
         "prompt_tokens": sum(inputs) if inputs else None,
         "completion_tokens": usage.get("output_tokens"),
         "completion_tokens_details": {"reasoning_tokens": thinking},
+        "prompt_tokens_details": {"cached_tokens": usage.get("cache_read_input_tokens")},
     }
 
 

@@ -15,7 +15,7 @@ from passband.generate.deadlines import Deadlines
 from passband.generate.events import Assembly, assembled, read_stream
 from passband.generate.faults import fault_of
 from passband.generate.headers import check_headers, merged_headers
-from passband.generate.http import read_body
+from passband.generate.http import address_of, read_body
 from passband.generate.provider import (
     Completion,
     Hopeless,
@@ -24,6 +24,7 @@ from passband.generate.provider import (
     Unfinished,
 )
 from passband.generate.secrets import add_secret, redacted_values
+from passband.log import event, is_logged
 
 __all__ = ["Client"]
 
@@ -32,7 +33,7 @@ _RESOLVE = 30.0  # seconds to look its name up and to reach it
 _SHORT = 8  # characters; a header with fewer is no secret, and may be in any error
 _NUMBERS = (
     "prompt_tokens", "completion_tokens", "seed", "cost", "scores", "latency_ms",
-    "reasoning_tokens",
+    "reasoning_tokens", "cached_tokens",
 )  # fmt: skip
 _TEXTS = tuple(name for name in Completion._fields if name not in _NUMBERS)
 
@@ -69,7 +70,10 @@ class Client:
         """
         try:
             with self._deadlines.start():
+                began = time.monotonic()
                 async with self.session().post(url, data=body, allow_redirects=False) as reply:
+                    if is_logged():
+                        _log_reply(url, reply.status, began)
                     if reply.status == 200:
                         return self._read(await _body(reply, assembly), read)
                     raw = self._cleaned(await read_body(reply))
@@ -147,6 +151,12 @@ class Client:
 
     def _described(self, error: Exception) -> str:
         return self._removed(str(error)) or type(error).__name__
+
+
+def _log_reply(url: str, status: int, began: float) -> None:
+    """Log that a reply began; headers, and the query of an address, may hold a key."""
+    ms = round(1000 * (time.monotonic() - began))
+    event("http", method="POST", address=address_of(url), status=status, ms=ms)
 
 
 async def _body(reply: aiohttp.ClientResponse, assembly: Callable[[], Assembly] | None) -> bytes:

@@ -117,9 +117,9 @@ def _usage(usage: Any) -> dict[str, Any] | None:
     if not isinstance(usage, dict):
         return None
     names = ("promptTokenCount", "toolUsePromptTokenCount", "candidatesTokenCount",
-             "thoughtsTokenCount", "totalTokenCount")  # fmt: skip
+             "thoughtsTokenCount", "totalTokenCount", "cachedContentTokenCount")  # fmt: skip
     counts = [usage.get(name) if type(usage.get(name)) is int else None for name in names]
-    prompt, tools, answer, thoughts, total = counts
+    prompt, tools, answer, thoughts, total, cached = counts
     asked = (prompt or 0) + (tools or 0)
     is_part = total is not None and asked + (answer or 0) == total
     said = (answer or 0) + (0 if is_part else thoughts or 0)
@@ -127,6 +127,7 @@ def _usage(usage: Any) -> dict[str, Any] | None:
         "prompt_tokens": None if prompt is None else asked,
         "completion_tokens": None if answer is None and thoughts is None else said,
         "completion_tokens_details": {"reasoning_tokens": thoughts},
+        "prompt_tokens_details": {"cached_tokens": cached},  # part of promptTokenCount
     }
 
 

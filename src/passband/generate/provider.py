@@ -109,6 +109,7 @@ class Completion(NamedTuple):
     latency_ms: int | None = None  # where the model knows it; else the time that the call took
     finish_reason: str | None = None  # the server's own word, where it says more than `finish`
     reasoning_tokens: int | None = None  # of `completion_tokens`, where the server counts them
+    cached_tokens: int | None = None  # of `prompt_tokens`, where the server counts them
 
 
 class Provider(Protocol):

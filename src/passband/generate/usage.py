@@ -3,8 +3,9 @@
 The first completion pays for the prompt. The tokens that came out are shared by the length of the
 texts, since servers report only the sum; with one completion, the usual case, they are exact.
 
-Sources: OpenAI's API reference (completion_tokens_details), SGLang (reasoning_tokens beside the
-others), Gemini's OpenAI-compatible replies (thoughts are part of the total alone).
+Sources: OpenAI's API reference (completion_tokens_details, prompt_tokens_details), SGLang
+(reasoning_tokens beside the others), Gemini's OpenAI-compatible replies (thoughts are part of the
+total alone).
 """
 
 from __future__ import annotations
@@ -22,21 +23,26 @@ class Tokens(NamedTuple):
     prompt: int | None = None
     completion: int | None = None  # reasoning included
     reasoning: int | None = None
+    cached: int | None = None  # of the prompt
 
 
 def shared_usage(usage: Any, texts: Sequence[str | None]) -> list[Tokens]:
     """Return the tokens of each completion of a reply.
 
     >>> shared_usage({"prompt_tokens": 5, "completion_tokens": 9}, ["a", "bbb"])
-    [Tokens(prompt=5, completion=3, reasoning=None), Tokens(prompt=0, completion=6, reasoning=None)]
+    [Tokens(prompt=5, completion=3, reasoning=None, cached=None),
+     Tokens(prompt=0, completion=6, reasoning=None, cached=None)]
     """
     whole = _counted(usage) if isinstance(usage, dict) else Tokens()
     if len(texts) == 1:
         return [whole]
     lengths = [len(text or "") + 1 for text in texts]
-    prompts = [whole.prompt, *[None if whole.prompt is None else 0] * (len(texts) - 1)]
-    completions = _shares(whole.completion, lengths)
-    return list(map(Tokens, prompts, completions, _shares(whole.reasoning, lengths)))
+    prompts, cached = (
+        [count, *[None if count is None else 0] * (len(texts) - 1)]
+        for count in (whole.prompt, whole.cached)
+    )
+    shares = (_shares(count, lengths) for count in (whole.completion, whole.reasoning))
+    return list(map(Tokens, prompts, *shares, cached))
 
 
 def _shares(count: int | None, lengths: Sequence[int]) -> list[int | None]:
@@ -55,7 +61,7 @@ def _counted(usage: dict[str, Any]) -> Tokens:
         if beside > 0:
             completion += beside
             reasoning = beside if reasoning is None else reasoning
-    return Tokens(prompt, completion, reasoning)
+    return Tokens(prompt, completion, reasoning, _cached(usage))
 
 
 def _reasoning(usage: dict[str, Any]) -> int | None:
@@ -63,6 +69,13 @@ def _reasoning(usage: dict[str, Any]) -> int | None:
     if isinstance(details, dict) and (count := _count(details.get("reasoning_tokens"))) is not None:
         return count
     return _count(usage.get("reasoning_tokens"))
+
+
+def _cached(usage: dict[str, Any]) -> int | None:
+    details = usage.get("prompt_tokens_details")
+    if isinstance(details, dict) and (count := _count(details.get("cached_tokens"))) is not None:
+        return count
+    return _count(usage.get("prompt_cache_hit_tokens"))  # DeepSeek
 
 
 def _count(value: Any) -> int | None:

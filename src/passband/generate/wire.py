@@ -149,8 +149,9 @@ def completions_of(
                 seed,
                 request_id,
                 reasoning_tokens=reasoned,
+                cached_tokens=cached,
             )
-            for text, (tokens_in, tokens_out, reasoned) in zip(
+            for text, (tokens_in, tokens_out, reasoned, cached) in zip(
                 texts, shared_usage(reply.get("usage"), texts), strict=True
             )
         ]
@@ -189,6 +190,7 @@ class _Answer(NamedTuple):
             self.transcript,
             finish_reason=self.reason,
             reasoning_tokens=tokens.reasoning,
+            cached_tokens=tokens.cached,
         )
 
 

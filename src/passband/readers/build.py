@@ -382,6 +382,8 @@ def _cost(value: Any) -> float | None:
 _CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "prompt_tokens": _count,
     "completion_tokens": _count,
+    "reasoning_tokens": _count,
+    "cached_tokens": _count,
     "latency_ms": _count,
     "seed": _whole,
     "cost": _cost,

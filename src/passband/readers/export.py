@@ -213,6 +213,8 @@ class _Rows:
             request_id=self._text("request_id", row),
             scores=[score for n in range(len(self._scorers)) for score in self._scores(n, row)],
             finish_reason=self._text("finish_reason", row),
+            reasoning_tokens=self._whole("reasoning_tokens", row),
+            cached_tokens=self._whole("cached_tokens", row),
         )
 
     def _scores(self, scorer: int, row: int) -> Iterator[ScoreRow]:

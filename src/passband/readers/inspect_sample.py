@@ -23,10 +23,13 @@ _STOPPED: Mapping[Any, Status] = {
     "content_filter": "refused",
     "unknown": "unknown",
 }
-_USAGES = (  # and where each is summed up
-    ("input_tokens", 0), ("input_tokens_cache_read", 0), ("input_tokens_cache_write", 0),
-    ("output_tokens", 1), ("total_cost", 2),
-)  # fmt: skip
+_USAGES: Mapping[str, tuple[str, ...]] = {  # and what is summed up in each
+    "prompt_tokens": ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write"),
+    "completion_tokens": ("output_tokens",),  # reasoning included
+    "reasoning_tokens": ("reasoning_tokens",),
+    "cached_tokens": ("input_tokens_cache_read",),
+    "cost": ("total_cost",),
+}
 _CANCELLED = ("CancelledError(", "Cancelled(")
 _ATTACHMENT = "attachment://"
 
@@ -181,13 +184,10 @@ class InspectSample:
         """Return tokens, time, attempts and the id of the sample."""
         usages = mapping(self.record.get("model_usage"))
         own = [usages[model]] if model in usages else list(usages.values())
-        prompt, completion, cost = _spent(own)
         seconds = self.record.get("working_time") or self.record.get("total_time")
         uuid = self.record.get("uuid")
         return {
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "cost": cost,
+            **_spent(own),
             "latency_ms": _milliseconds(seconds),
             "attempts": self.attempts,
             "request_id": uuid if isinstance(uuid, str) else None,
@@ -211,15 +211,14 @@ def _milliseconds(seconds: Any) -> int | None:
     return round(seconds * 1000) if _is_number(seconds) else None
 
 
-def _spent(usages: list[Any]) -> list[float | None]:
-    """Return the tokens of prompts and of completions, and the cost; None where none is stated."""
-    sums: list[float | None] = [None, None, None]
-    for usage in map(mapping, usages):
-        for name, place in _USAGES:
-            number = usage.get(name)
-            if number is not None and _is_number(number):
-                sums[place] = (sums[place] or 0) + number
-    return sums
+def _spent(usages: list[Any]) -> dict[str, float | None]:
+    """Return the tokens and the cost by name; None where none is stated."""
+    kept = [mapping(usage) for usage in usages]
+    stated = {
+        name: [usage[part] for usage in kept for part in parts if _is_number(usage.get(part))]
+        for name, parts in _USAGES.items()
+    }
+    return {name: sum(numbers) if numbers else None for name, numbers in stated.items()}
 
 
 def _joined(content: Any, kind: str) -> str | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from passband.stats.data.columns import ROLES, SPLIT_BY, matching
+from passband.column_names import matching
+from passband.stats.data.columns import ROLES, SPLIT_BY
 
 __all__ = ["is_joined"]
 

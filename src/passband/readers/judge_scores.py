@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 BY_HAND = "chosen"  #: the design of labels whose trials a person chose
-UNKNOWN = "unknown"  #: that of labels which say nothing about how they were drawn
+UNKNOWN_DESIGN = "unknown"  #: that of labels which say nothing about how they were drawn
 
 Place = tuple[str, int]  # key of the problem, number of the trial
 Verdicts = Mapping[Place, float | None]  # a judge's scores; None where it came to none
@@ -41,7 +41,7 @@ class Labels:
 
     name: str  #: of the scorer, or of the column
     values: Mapping[Place, float] = field(hash=False)
-    design: str = UNKNOWN
+    design: str = UNKNOWN_DESIGN
     probabilities: Mapping[Place, float] = field(default_factory=dict, hash=False)
     by_hand: int = 0  #: labels that are not among them, as a person chose their trials
     drawn: int | None = None  #: trials that were drawn for labels, where that is recorded
@@ -146,7 +146,7 @@ def _is_begun(labels: Labels | None, trials: int) -> bool:
 
 
 def _design(labels: Labels | None) -> Design:
-    return cast("Design", UNKNOWN if labels is None else labels.design)
+    return cast("Design", UNKNOWN_DESIGN if labels is None else labels.design)
 
 
 def _refuse_other_scale(
@@ -249,11 +249,11 @@ def stored_labels(record: ScorerRecord, rows: Iterable[tuple[Place, ScoreRow]]) 
     spec = record.spec or {}
     drawn = [(place, row) for place, row in scored if row.rule != BY_HAND]
     kept = drawn or scored
-    designs = {row.rule or UNKNOWN for _, row in kept}
+    designs = {row.rule or UNKNOWN_DESIGN for _, row in kept}
     return Labels(
         name=record.name,
         values={place: float(row.value) for place, row in kept if row.value is not None},
-        design=designs.pop() if len(designs) == 1 else UNKNOWN,
+        design=designs.pop() if len(designs) == 1 else UNKNOWN_DESIGN,
         probabilities={
             place: chance for place, row in drawn if (chance := _chance(row)) is not None
         },

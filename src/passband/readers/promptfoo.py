@@ -169,6 +169,7 @@ def _add(builder: LogBuilder, record: Record) -> bool:
         text=kept_text(response.get("output")),
         prompt_tokens=usage.get("prompt"),
         completion_tokens=usage.get("completion"),
+        reasoning_tokens=part(usage, "completionDetails").get("reasoning"),
         latency_ms=record.get("latencyMs"),
         cost=record.get("cost"),
         request_id=kept_text(record.get("id")),

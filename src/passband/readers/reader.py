@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from passband.errors import InvalidInput, PassbandError, describe
+from passband.log import INFO, event
 from passband.readers.groups import Groups
 from passband.readers.log import Log
 from passband.readers.options import Options
@@ -119,7 +120,9 @@ def find_reader(path: Path) -> tuple[str, Reader]:
         reader = readers.get(name)
         with plugin_errors(name, path):
             if reader.sniff(path):
+                event("reader", INFO, file=path, reader=name)
                 return name, reader
     from passband.readers.table import TableReader
 
+    event("reader", INFO, file=path, reader=TABLE)
     return TABLE, TableReader()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest, warn
+from passband.log import phase
 from passband.readers.folders import is_dataset
 from passband.readers.groups import Groups
 from passband.readers.log import Log
@@ -183,6 +184,7 @@ def _of_path(path: Path, options: Options, name: str | None) -> Groups:
     return replace(groups, reader=name)
 
 
+@phase("read")
 def read_content(
     path: Path, options: Options, name: str | None = None
 ) -> tuple[str, Groups | list[Log]]:

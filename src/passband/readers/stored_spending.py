@@ -39,6 +39,10 @@ def cost_remarks(trials: Trials, runs: Iterable[RunRecord]) -> Iterator[Remark]:
         if trials.is_priced(run.number):
             lacking = trials.costs(run.number).unpriced
             without = f" without {lacking:,} of its answers, whose cost is unknown" * bool(lacking)
-            parts.append(f"{run.task} by {run.label} {trials.cost(run.number):.12g}{without}")
+            source = run.config.get("price", {}).get("source")
+            where = f" (prices of {source})" if source else ""
+            parts.append(
+                f"{run.task} by {run.label} {trials.cost(run.number):.12g}{without}{where}"
+            )
     if parts:
         yield Remark(f"cost: {', '.join(parts)}")

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from passband.column_names import matching
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers.delimited import coded_columns
 from passband.readers.groups import Group, Groups, Remark
@@ -35,7 +36,7 @@ from passband.records import (
     reading,
     require_file,
 )
-from passband.stats.data.columns import Roles, matching
+from passband.stats.data.columns import Roles
 from passband.stats.data.layout import Layout, TableGroup, error_prefix
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.tables import Table

@@ -21,15 +21,12 @@ _NOUNS = {
 _JUDGED = {"call": "judge call"}  # counted only where there are any
 
 
-def audit_lines(
-    directory: str, version: int, rows: Mapping[str, int], damage: Sequence[str]
-) -> Iterator[str]:
-    """Yield a line on what was read of a layout, then one for each thing that is damaged."""
+def audit_lines(directory: str, rows: Mapping[str, int], damage: Sequence[str]) -> Iterator[str]:
+    """Yield a line on what was read, then one for each thing that is damaged."""
     nouns = _NOUNS | (_JUDGED if rows.get("call") else {})
     counts = ", ".join(counted(rows.get(table, 0), noun) for table, noun in nouns.items())
     if not damage:
-        how = "readable; layout 1 has no checksums" if version == 1 else "all as written"
-        yield f"{directory}: {counts}: {how}."
+        yield f"{directory}: {counts}: all as written."
         return
     yield f"{directory}: {counts if rows else 'nothing could be read'}; DAMAGED:"
     yield from (f"  {line}" for line in damage[:_MOST])

@@ -29,8 +29,14 @@ from passband.stats.interval.rounding import Rounding
 from passband.summary.compare import ComparisonSummary, TaskComparison
 
 __all__ = [
-    "explanation", "full_rows", "more_words", "notes_of", "pair_rows", "rows", "verdict_cell",
-    "warning_lines",
+    "comparison_explanation",
+    "comparison_rows",
+    "comparison_warnings",
+    "full_comparison_rows",
+    "more_words",
+    "notes_of",
+    "pair_rows",
+    "verdict_cell",
 ]  # fmt: skip
 
 _HEADS = ("task", "metric", "difference", "p", "p (Holm)", "verdict")
@@ -43,7 +49,7 @@ _SCALED = ("value_a", "value_b", "value", "low", "high", "se", "plain")
 _DECISION_FIELDS = ("verdict", "margin", "p_no_worse", "p_no_better", "p_equivalent")
 
 
-def rows(summary: ComparisonSummary, style: Style = PLAIN) -> list[list[Row]]:
+def comparison_rows(summary: ComparisonSummary, style: Style = PLAIN) -> list[list[Row]]:
     """Return the tables: one for the comparisons of two models, one for the rankings of more."""
     abilities: list[Row] = [
         _task(summary, task) | row
@@ -105,7 +111,7 @@ def _several(task: TaskComparison) -> list[Ranking | Abilities]:
     return [*task.rankings, *task.abilities]
 
 
-def full_rows(summary: ComparisonSummary, style: Style = PLAIN) -> list[list[Row]]:
+def full_comparison_rows(summary: ComparisonSummary, style: Style = PLAIN) -> list[list[Row]]:
     """Return the tables with numbers in full, unless the style says otherwise."""
     differences: list[Row] = [
         {
@@ -170,7 +176,7 @@ def _labels(summary: ComparisonSummary) -> list[tuple[str, str]]:
     ]
 
 
-def warning_lines(summary: ComparisonSummary) -> list[str]:
+def comparison_warnings(summary: ComparisonSummary) -> list[str]:
     """Return the notes that forbid a claim, or change what the numbers mean."""
     return warnings(notes_of(summary))
 
@@ -179,7 +185,7 @@ def _where(summary: ComparisonSummary, task: TaskComparison) -> str:
     return task.task or "" if len(summary.tasks) > 1 else ""
 
 
-def explanation(
+def comparison_explanation(
     summary: ComparisonSummary, style: Style = PLAIN, *, details: bool = False
 ) -> list[str]:
     """Return what the numbers mean, and what to keep in mind.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from passband.report.words import counted, duration, money, pace
 from passband.run.dry_run import CHARACTERS, DryRun, TaskPlan
 from passband.run.judge.plan import JudgePlan
@@ -43,7 +45,7 @@ def _judge(plan: JudgePlan) -> str:
 
 def _cost(plan: DryRun) -> str:
     if plan.price is None:
-        return "unknown: no price file has this model"
+        return f"unknown: no price file has this model{_suggestion(plan)}"
     if any(judge.price is None for judge in plan.judges):
         return "unknown: no price file has the judge"
     if plan.cost is None:
@@ -51,6 +53,14 @@ def _cost(plan: DryRun) -> str:
     measured = all(task.is_measured for task in plan.tasks)
     most = "at most " if plan.may_stop_early or not measured else ""
     return f"{most}about {money(plan.cost)}"
+
+
+def _suggestion(plan: DryRun) -> str:
+    if plan.suggested is None:
+        return ""
+    priced = replace(plan, price=plan.suggested)
+    cost = "" if priced.cost is None else f"about {money(priced.cost)}, at "
+    return f"; {cost}{plan.suggested.proposal}"
 
 
 def _task_lines(task: TaskPlan) -> list[str]:

@@ -51,7 +51,7 @@ class RunReport:
         return (
             f"{_ENDINGS[self.finished.ending]}: {trials['recorded']}/{trials['planned']} trials "
             f"recorded ({trials['asked']} new) in {duration(self.finished.seconds)}"
-            f"{self._cost()}{self._reasoning()}{self._brackets()}"
+            f"{self._cost()}{self._parts()}{self._brackets()}"
         )
 
     def _cost(self) -> str:
@@ -61,19 +61,24 @@ class RunReport:
         parts += [f"{money(judges)} for judging"] if judges else []
         return f", cost {' and '.join(parts)}" if parts else ""
 
-    def _reasoning(self) -> str:
-        """Return how many of the tokens were reasoning, where servers count them."""
-        tokens = self._tokens()
-        if not tokens["reasoning_tokens"]:
-            return ""
-        return (
-            f", {tokens['reasoning_tokens']:,} of {tokens['completion_tokens']:,} tokens out were "
-            "reasoning"
-        )
+    def _parts(self) -> str:
+        """Return how many tokens came from a cache or were reasoning, where that is counted."""
+        tokens, text = self._tokens(), ""
+        if tokens["cached_tokens"]:
+            text += (
+                f", {tokens['cached_tokens']:,} of {tokens['prompt_tokens']:,} tokens in were "
+                "from a cache"
+            )
+        if tokens["reasoning_tokens"]:
+            text += (
+                f", {tokens['reasoning_tokens']:,} of {tokens['completion_tokens']:,} tokens out "
+                "were reasoning"
+            )
+        return text
 
     def _tokens(self) -> dict[str, int]:
         counters = [task_run.counters for task_run in self.finished.task_runs]
-        names = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
+        names = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens")
         return {name: sum(getattr(one, name) for one in counters) for name in names}
 
     def _brackets(self) -> str:

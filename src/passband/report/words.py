@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-__all__ = ["counted", "duration", "money", "pace"]
+__all__ = ["counted", "duration", "money", "pace", "parts_text", "tokens_text"]
 
 
 def counted(count: int, noun: str) -> str:
@@ -48,3 +48,26 @@ def money(amount: float) -> str:
     if amount == 0:
         return "0"
     return f"{amount:.2f}" if amount >= 0.995 else f"{Decimal(f'{amount:.2g}'):f}"
+
+
+def tokens_text(
+    prompt: int | None, completion: int | None, cached: int | None, reasoning: int | None
+) -> str:
+    """Return the tokens of a trial.
+
+    >>> tokens_text(1200, None, None, None), tokens_text(1200, 90, 0, 60)
+    ('1,200 tokens in, ? out', '1,200 tokens in, 90 out (60 reasoning)')
+    """
+    asked, answered = ("?" if count is None else f"{count:,}" for count in (prompt, completion))
+    return f"{asked} tokens in, {answered} out{parts_text(cached, reasoning)}"
+
+
+def parts_text(cached: int | None, reasoning: int | None) -> str:
+    """Return how many of the tokens were read from a cache or were reasoning, if any.
+
+    >>> parts_text(1000, 60), parts_text(None, 0)
+    (' (1,000 cached, 60 reasoning)', '')
+    """
+    parts = [f"{count:,} {word}" for count, word in ((cached, "cached"), (reasoning, "reasoning"))
+             if count]  # fmt: skip
+    return f" ({', '.join(parts)})" if parts else ""

@@ -35,6 +35,7 @@ from passband.generate.provider import (
 )
 from passband.generate.secrets import redacted
 from passband.generate.subject import Seeds, Subject
+from passband.log import DEBUG, INFO, event, is_logged
 from passband.run.endpoint import Endpoint
 from passband.score.scorer import Score
 from passband.trials.rows import AttemptRow, Status, TrialRow
@@ -112,7 +113,7 @@ class PendingBatch:
         rows = []
         for trial, completion in zip(self.trials, completions, strict=False):
             (text, finish, reasoning, tokens_in, tokens_out, seed, request_id, transcript, cost,
-             scores, latency, finish_reason, reasoned) = completion  # fmt: skip
+             scores, latency, finish_reason, reasoned, cached) = completion  # fmt: skip
             if scores:
                 self.scores[trial] = scores
             rows.append(
@@ -120,6 +121,7 @@ class PendingBatch:
                     self.problem, trial, _STATUS[finish], text, reasoning, tokens_in, tokens_out,
                     latency_ms if latency is None else latency, self.draws, seed, request_id, [],
                     transcript, cost, self.reason, None, finish_reason, reasoned,
+                    cached,
                 )
             )  # fmt: skip
         return rows
@@ -158,6 +160,7 @@ class Asker:
                 fault.args = (fault.detail,)
                 outcome = _outcome(fault)
                 note(_attempt(batch, outcome, fault.detail, fault.http))
+                _log_attempt(subject, batch, outcome, start, fault)
                 status = self._verdict(batch, fault, known)
                 known = self._endpoint.answered
                 if status is not None:
@@ -168,10 +171,12 @@ class Asker:
             except BaseException as error:
                 if isinstance(error, asyncio.CancelledError):  # perhaps drawn, but never seen
                     note(_attempt(batch, "cancelled", "the run was stopped"))
+                    _log_attempt(subject, batch, "cancelled", start)
                 self._endpoint.released()
                 raise
             else:
                 self._endpoint.succeeded()
+                _log_attempt(subject, batch, "answered", start)
                 return self._rows(batch, completions, start)
             await self._endpoint.back_off(self._pause(batch.failures + batch.replies))
 
@@ -328,4 +333,29 @@ def _attempt(batch: PendingBatch, outcome: str, detail: str, http: int | None = 
         outcome=outcome,
         http=http,
         detail=detail,
+    )
+
+
+def _log_attempt(
+    subject: Subject,
+    batch: PendingBatch,
+    outcome: str,
+    start: float,
+    fault: ProviderFault | None = None,
+) -> None:
+    """Log an attempt by numbers: a key may be, and the detail of a fault may quote, a prompt."""
+    if not is_logged(INFO if fault else DEBUG):
+        return
+    event(
+        "request",
+        INFO if fault else DEBUG,
+        model=subject.name,
+        address=getattr(subject, "address", None),
+        problem=batch.problem,
+        trial=batch.trials[0],
+        n=len(batch.trials),
+        attempt=batch.attempts,
+        outcome=outcome,
+        status=fault and fault.http,
+        ms=round(1000 * (time.monotonic() - start)),
     )

@@ -13,6 +13,7 @@ from typing import Literal
 from passband.errors import InvalidInput, PassbandError, nearest
 from passband.generate.providers import is_local
 from passband.run.counters import Price, fits
+from passband.run.genai_prices import GENAI, genai_price
 from passband.run.task_run import TaskRun
 from passband.trials.call_totals import CallTotals
 from passband.trials.rows import FAILED, CallRow, TrialRow
@@ -236,14 +237,18 @@ def price_files() -> list[Path]:
     return [Path(file)] if file else [Path("prices.yaml"), home / "passband" / "prices.yaml"]
 
 
-def find_price(model: str, file: Path | None = None) -> Price | None:
+def find_price(model: str, file: Path | None = None, urls: Sequence[str] = ()) -> Price | None:
     """Return the price of a model; None if no file has one.
+
+    The file `genai` is the package genai-prices, where prices go by the addresses `urls`.
 
     Models in this process are free, unless a file is given that has a price for them.
     """
     name = model.partition(":")[2]
+    if file is not None and str(file) == GENAI and not is_local(model):
+        return genai_price(model, urls)
     for path in [file] if file else price_files():
-        if file is None and (is_local(model) or not path.is_file()):
+        if str(path) == GENAI or (file is None and (is_local(model) or not path.is_file())):
             continue
         prices = _read(path)
         for known in (model, name, model.rpartition("/")[2]):

@@ -29,10 +29,20 @@ class Price:
     prompt: float
     completion: float
     is_stated: bool = field(default=True, compare=False)
+    source: str = field(default="", compare=False)  # where it is from, if not from the caller
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
         """Return the cost of tokens."""
         return (self.prompt * prompt_tokens + self.completion * completion_tokens) / 1e6
+
+    @property
+    def proposal(self) -> str:
+        """What it is, where it is from, and how to adopt it."""
+        rates = f"{self.prompt:g},{self.completion:g}"
+        return (
+            f"{rates} per million tokens by {self.source} (--price {rates} or --prices genai "
+            "takes it)"
+        )
 
     def put_on(self, rows: Sequence[TrialRow]) -> None:
         """Give each row without a cost its own, where its tokens were counted."""
@@ -64,6 +74,7 @@ class Counters:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     reasoning_tokens: int = 0  # of those that came out, where the server counts them
+    cached_tokens: int = 0  # of those that went in, where the server counts them
     known_cost: float = 0.0  # of trials that came with their cost
     known_tokens: tuple[int, int] = (0, 0)  # of those trials
     statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
@@ -108,6 +119,7 @@ class Counters:
             self.prompt_tokens += prompt
             self.completion_tokens += completion
             self.reasoning_tokens += row.reasoning_tokens or 0
+            self.cached_tokens += row.cached_tokens or 0
             if row.cost is not None:
                 self._add_cost(row.cost, prompt, completion)
             for score in row.scores:

@@ -66,6 +66,7 @@ class DryRun:
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     judges: list[JudgePlan] = field(default_factory=list)
+    suggested: Price | None = None  # where there is no price
 
     @property
     def missing(self) -> int:

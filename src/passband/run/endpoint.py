@@ -11,6 +11,7 @@ from collections.abc import Callable
 from passband.errors import PassbandError
 from passband.generate.provider import RateLimited, Unavailable
 from passband.generate.silence import Silence
+from passband.log import INFO, event
 from passband.run.settings import Patience
 
 __all__ = ["Endpoint", "Outage", "Stopping"]
@@ -73,6 +74,7 @@ class Endpoint:
     async def back_off(self, seconds: float) -> None:
         """Wait before another attempt at a request, and count those that do."""
         self.backing_off += 1
+        event("wait", INFO, reason="retry", seconds=round(seconds, 2))
         try:
             await self.sleep(seconds)
         finally:
@@ -126,6 +128,7 @@ class Endpoint:
             self._is_open = self._probing = False
             self._paused_until = 0.0
             self._changed.set()
+            event("breaker", INFO, state="closed")
 
     def limited(self, fault: RateLimited) -> None:
         """Pause for as long as the server asks, or else longer each time; raise `Outage`."""
@@ -148,6 +151,8 @@ class Endpoint:
             raise Outage(why)
         if self._failures < self.patience.failures:
             return
+        if not self._is_open:
+            event("breaker", INFO, state="open", failures=self._failures)
         self._is_open = True
         self._probed()
         if why:
@@ -173,6 +178,8 @@ class Endpoint:
             self._changed.set()
 
     def _pause(self, seconds: float) -> None:
+        reason = "down" if self._is_open else "rate_limited"
+        event("wait", INFO, reason=reason, seconds=round(seconds, 2))
         self._paused_until = max(self._paused_until, self._clock() + seconds)
 
     def _backoff(self, times: int, longest: float) -> float:

@@ -11,6 +11,7 @@ from passband.adaptive.dataset import is_adaptive_name
 from passband.errors import InvalidInput, WrongType
 from passband.generate.providers import Connection
 from passband.generate.subject import Model
+from passband.log import phase
 from passband.tasks.data_task import load_data_task
 from passband.tasks.find import find_tasks
 from passband.tasks.inspect_task import is_inspect_name, load_inspect
@@ -33,6 +34,7 @@ def named_tasks(tasks: TaskName | Sequence[TaskName]) -> list[TaskName]:
     return [tasks] if isinstance(tasks, (str, Path, Task)) else list(tasks)
 
 
+@phase("load")
 def load_tasks(
     tasks: TaskName | Sequence[TaskName],
     *,

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from passband.errors import PassbandError
 from passband.generate.subject import Subject
+from passband.log import INFO, event
 from passband.run.ask import Asker, BatchRefused, NothingAnswered, PendingBatch
 from passband.run.budget import Budget
 from passband.run.endpoint import Endpoint, Stopping
@@ -251,9 +252,11 @@ class Runner:
         """Request one block after the other."""
         while not self.endpoint.is_stopping:
             if self.recorder.is_crowded:
+                event("idle", reason="rows wait to be written")
                 await self.recorder.room()
             if self.budget.limit is not None and not await self._affordable():
                 self._ending = "max_cost"
+                event("idle", INFO, reason="the next request may exceed the cost limit")
                 return
             taken = self.queue.take()
             if taken is None:
@@ -350,6 +353,7 @@ class Runner:
                 raise StuckSchedule(
                     f"{tasks}: the schedule has no next block, but is not finished."
                 )
+        event("idle", reason="the schedule waits for a commit", under_way=self.under_way)
         await self._news.wait()
 
     def _committed(self, task_run: TaskRun, rows: Sequence[TrialRow]) -> None:
@@ -394,6 +398,7 @@ class Runner:
 
     def _halt(self, drain: float) -> None:
         """Send no further request, and cancel those in flight after `drain` seconds."""
+        event("stop", INFO, under_way=self.under_way, drain=drain)
         self.endpoint.stop()
         self._wake()
         if self.judges:

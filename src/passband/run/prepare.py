@@ -17,6 +17,7 @@ from passband.run.ask import TURNED_AWAY
 from passband.run.blocks import count_missing
 from passband.run.counters import Counters
 from passband.run.grade import Grader, scorer_entry
+from passband.run.price_trials import PRICE
 from passband.run.references import References
 from passband.run.sandboxed import has_failures, used_sandboxes
 from passband.run.settings import Settings
@@ -269,7 +270,8 @@ def _config(
     store: Store, task: Task, truncated: str, subject: Subject, rule: WidthRule | None
 ) -> Mapping[str, Any]:
     own = dict(getattr(subject, "config", {}))
-    before = store.config(task.name, subject.name).get("subject", {})
+    earlier = store.config(task.name, subject.name)
+    before = earlier.get("subject", {})
     if "engine" in own:  # one of several that give the same; a run may have been asked by each
         earlier = before.get("engines", [])
         own["engines"] = [*(name for name in earlier if name != own["engine"]), own["engine"]]
@@ -284,8 +286,9 @@ def _config(
         "truncated": truncated,
         **({"subject": own} if own else {}),
         **({} if rule is None else {"until": rule.as_json()}),
-        **_groups(task, store.config(task.name, subject.name)),
-        **used_sandboxes(task.scorers, store.config(task.name, subject.name)),
+        **({PRICE: earlier[PRICE]} if PRICE in earlier else {}),
+        **_groups(task, earlier),
+        **used_sandboxes(task.scorers, earlier),
     }
 
 
@@ -311,7 +314,8 @@ def _resumed(directory: Path, task_run: TaskRun) -> TaskRun:
         costs = trials.costs(task_run.number)
         unpriced = costs.prompt_tokens, costs.completion_tokens
         task_run.counters.start_from(statuses, tokens, cost, unpriced)
-        task_run.counters.reasoning_tokens = trials.reasoning_tokens(task_run.number)[0]
+        task_run.counters.reasoning_tokens = trials.reasoning_tokens(task_run.number)
+        task_run.counters.cached_tokens = trials.cached_tokens(task_run.number)
         if task_run.counters.main is not None:
             for number, count, total in trials.score_sums(task_run.counters.main):
                 if number in places:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from passband.errors import InvalidInput
 from passband.run.budget import find_price
@@ -12,7 +14,9 @@ from passband.run.counters import Price
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.store import Store
 
-__all__ = ["PricedRun", "price_run"]
+__all__ = ["PRICE", "PricedRun", "price_run", "record_price"]
+
+PRICE = "price"  # an entry of a run's config
 
 
 @dataclass(frozen=True)
@@ -52,17 +56,26 @@ def price_run(
         raise InvalidInput(
             f"--price is for one model, without --prices; {directory} holds {', '.join(models)}."
         )
-    prices = {model: price or _found(model, file) for model in models}
+    prices = {run.model: price or _found(run, file) for run in runs}
     with closing(Store(directory)) as store:
         added = [store.price_trials(run.number, prices[run.model].of) for run in runs]
+        for run in runs:
+            record_price(store, run.number, run.config, prices[run.model])
     with Trials(directory) as trials:
         return [_priced(trials, run, count) for run, count in zip(runs, added, strict=True)]
 
 
-def _found(model: str, file: Path | None) -> Price:
-    price = find_price(model, file)
+def record_price(store: Store, number: int, config: Mapping[str, Any], price: Price) -> None:
+    """Record the source of a price with a run, where it is not from the caller."""
+    if price.source:
+        entry = {"input": price.prompt, "output": price.completion, "source": price.source}
+        store.set_config(number, {**config, PRICE: entry})
+
+
+def _found(run: RunRecord, file: Path | None) -> Price:
+    price = find_price(run.model, file, run.addresses)
     if price is None or not price.is_stated:
-        raise InvalidInput(f"{file} has no price for {model!r}.")
+        raise InvalidInput(f"{file} has no price for {run.model!r}.")
     return price
 
 

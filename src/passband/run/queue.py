@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from passband.log import event
 from passband.run.ask import PendingBatch
 from passband.run.blocks import Block, trial_seed
 from passband.run.schedule import Schedule
@@ -90,6 +91,14 @@ class Queue:
             for index, trial in enumerate(trials[:1] if run.has_one_seed else trials):
                 seeds[index] = trial_seed(*place, trial)
         first = block.problem, trials[0]
+        event(
+            "block",
+            task=run.task.name,
+            problem=block.problem,
+            trial=trials[0],
+            n=len(trials),
+            reason=block.reason,
+        )
         return PendingBatch(
             block.problem,
             trials,

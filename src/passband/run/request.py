@@ -15,6 +15,7 @@ from passband.run.budget import find_price
 from passband.run.counters import Price
 from passband.run.directory import default_directory, shard_directory
 from passband.run.dry_run import DryRun, dry_run
+from passband.run.genai_prices import suggested_price
 from passband.run.judge.choice import JudgeChoice
 from passband.run.load_tasks import TaskName, load_tasks, named_tasks
 from passband.run.progress import Watcher
@@ -104,6 +105,22 @@ class RunRequest:
 
     def run(self, watcher: Watcher, *, on_start: OnStart | None = None) -> Finished:
         """Request every missing trial; `on_start` is given a function that stops the run."""
+        finished = self._ask(watcher, on_start)
+        price = self._suggested()
+        costs = [run.counters.cost(price) for run in finished.task_runs] if price else []
+        if price is not None and (cost := sum(cost or 0.0 for cost in costs)):
+            watcher.note(f"its trials cost about {cost:.2g}, at {price.proposal}")
+        return finished
+
+    def _suggested(self) -> Price | None:
+        """Return the price that genai-prices has, where the run has none and it is installed."""
+        is_part = self.settings.shard is not None
+        if self.price is not None or is_part or not isinstance(self.model, str):
+            return None
+        return suggested_price(self.model, self.connection.base_urls)
+
+    def _ask(self, watcher: Watcher, on_start: OnStart | None) -> Finished:
+        """Request every missing trial, in this process or in shards."""
         if self.launch is not None:
             from passband.run.shards.driver import run_shards  # seldom needed
 
@@ -137,7 +154,7 @@ class RunRequest:
 
     def dry_run(self) -> DryRun:
         """Return what `run` would request; refuse what it would refuse."""
-        return dry_run(
+        plan = dry_run(
             self.tasks,
             self.model,
             self.directory,
@@ -146,6 +163,7 @@ class RunRequest:
             self.price,
             self.judge,
         )
+        return replace(plan, suggested=self._suggested())
 
     def check_metrics(self, metrics: Sequence[str], level: float, policy: str = "drop") -> None:
         """Refuse metrics that could only fail once every trial is paid for."""
@@ -244,7 +262,7 @@ def make_request(
         out or default_directory(_label(model), options.get("name")),
         settings,
         connection,
-        _price(model, options.get("prices"), options.get("price")),
+        _price(model, options.get("prices"), options.get("price"), connection),
         options.get("judge"),
         launch=launch,
     )
@@ -350,10 +368,12 @@ def _named(kind: type[Settings] | type[Connection], options: Mapping[str, Any]) 
     return {name: value for name, value in options.items() if name in names}
 
 
-def _price(model: Model, file: Path | None, given: Price | None) -> Price | None:
+def _price(
+    model: Model, file: Path | None, given: Price | None, connection: Connection
+) -> Price | None:
     """Return the price that is given, or the one that a file has."""
     if given is not None and file is not None:
         raise InvalidInput("give either --price or --prices FILE, and not both.")
     if given is not None or not isinstance(model, str):
         return given
-    return find_price(model, file)
+    return find_price(model, file, connection.base_urls)

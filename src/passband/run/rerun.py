@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,17 +31,30 @@ class Earlier:
     trials: int
     spec: Mapping[str, Any]
     addresses: Sequence[str]  # of the servers that they came from
+    shares: Mapping[str, int]  # trials by address, of all tasks; empty where that is not known
 
 
 def read_earlier(directory: Path, tasks: Sequence[str], model: str) -> list[Earlier]:
     """Return what is recorded of a model's tasks, those without trials left out."""
     with Trials(directory, trusted=True) as trials:
         runs = [run for run in trials.runs() if run.task in tasks and run.model == model]
+        counts = {run.task: trials.trial_count(run.number) for run in runs}
+        shares = _shares(trials, sum(counts.values()))
         recorded = [
-            Earlier(run.task, trials.trial_count(run.number), run.spec, run.addresses)
-            for run in runs
+            Earlier(run.task, counts[run.task], run.spec, run.addresses, shares) for run in runs
         ]
     return [earlier for earlier in recorded if earlier.trials]
+
+
+def _shares(trials: Trials, total: int) -> dict[str, int]:
+    """Return how many trials came from each address; nothing if sessions do not add up to all.
+
+    Several addresses that shared a session's requests count as one; a killed session has no count.
+    """
+    shares: Counter[str] = Counter()
+    for session in trials.sessions():
+        shares[session.address or "no server"] += session.trials or 0
+    return dict(shares) if sum(shares.values()) == total else {}
 
 
 def warn_before_asking(
@@ -93,11 +107,15 @@ def _ignored(runs: Sequence[TaskRun]) -> list[str]:
 
 def _warn_of_servers(earlier: Sequence[Earlier], address: str | None, watcher: Watcher) -> None:
     moved = [one for one in earlier if is_moved(one.addresses, address)]
-    for others in sorted({tuple(one.addresses) for one in moved}):  # which gave what is not kept
-        count = sum(one.trials for one in moved if tuple(one.addresses) == others)
+    for others in sorted({tuple(one.addresses) for one in moved}):
+        alike = [one for one in moved if tuple(one.addresses) == others]
+        count = sum(one.trials for one in alike)
+        shares = alike[0].shares if sum(alike[0].shares.values()) == count else {}
+        shares = shares or {" and ".join(others): count}
+        first, *rest = [(n, where.replace(", ", " and ")) for where, n in shares.items() if n]
         watcher.warn(
-            f"{'1 trial is' if count == 1 else f'{count} trials are'} recorded from "
-            f"{' and '.join(others)}, and "
+            f"{'1 trial is' if first[0] == 1 else f'{first[0]} trials are'} recorded from "
+            f"{', '.join([first[1], *(f'{n} from {where}' for n, where in rest)])}, and "
             f"this run asks {address or 'no server'}, taken for the same model (--moved-server)."
         )
 

@@ -19,6 +19,7 @@ from passband.event_loop import complete, is_inside_a_loop
 from passband.generate.problem import Problem
 from passband.generate.providers import Connection
 from passband.generate.subject import Model, Subject, make_subject
+from passband.log import phase
 from passband.run.budget import Budget
 from passband.run.counters import Price
 from passband.run.garbage import fewer_collections
@@ -28,6 +29,7 @@ from passband.run.judge.judges import Judges
 from passband.run.judge.prepare import check_judges, make_judges, seated
 from passband.run.loop import Ending, Runner
 from passband.run.prepare import further_spec, load_problems, prepare, record_subject
+from passband.run.price_trials import record_price
 from passband.run.progress import Watcher
 from passband.run.recheck import recheck
 from passband.run.rerun import read_earlier, warn_before_asking
@@ -192,6 +194,8 @@ def run_session(
         if price is not None and price.is_stated:  # of trials that an earlier process left without
             for run in prepared:
                 store.price_trials(run.number, price.of)
+                recorded = store.config(run.task.name, run.subject.name)
+                record_price(store, run.number, recorded, price)
         runner = Runner(
             task_runs=[seated(judges, store, run) for run in prepared],
             store=store,
@@ -231,6 +235,7 @@ def run_session(
     return finished
 
 
+@phase("recheck")
 def _recheck(runner: Runner, watcher: Watcher) -> None:
     """Give some verdicts on programs again, where programs were scored."""
     for run in runner.task_runs:
@@ -266,6 +271,7 @@ def make_subjects(tasks: Sequence[Task], model: Model, connection: Connection) -
     return subjects
 
 
+@phase("prepare")
 def prepare_all(
     store: Store,
     tasks: Sequence[Task],
@@ -301,6 +307,7 @@ def prepare_all(
     return runs
 
 
+@phase("ask")
 def _completed(runner: Runner, on_start: OnStart | None = None) -> Ending:
     """Run to the end, also where an event loop is running already, as in a notebook."""
     if is_inside_a_loop():

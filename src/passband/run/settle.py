@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from passband.errors import ExitCode, InvalidInput, PassbandError
 from passband.notes import decided_early
 from passband.run.counters import fits
 from passband.run.loop import Ending
 from passband.run.progress import Watcher
 from passband.run.settle_forecast import SettleForecast, likely_ends
-from passband.run.settle_plan import SettlePlan, plan_path, read_end, write_end
+from passband.run.settle_plan import PlanEnd, SettlePlan, plan_path, read_end, write_end
 from passband.run.settle_side import Held, SettleSide
 from passband.stats.metric.names import parse_name
 from passband.stats.sequential.settle import looks_from
@@ -27,6 +29,7 @@ from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.result import GateLine, GateResult, verdict_of
 from passband.summary.gate.settled import End, GateLook, Settled
 from passband.summary.gate.sources import Reading, gate_sources
+from passband.types import Ints
 
 __all__ = ["Interrupted", "SettleRequest", "Settling"]
 
@@ -177,10 +180,10 @@ class Settling:
         ended = read_end(self.path)
         for rounds in self.plan.looks:
             if ended is None and not self._reach(rounds, watcher):
-                ended = self._complete()
+                ended = PlanEnd(self._complete(), self._paid())
                 write_end(self.path, ended)
-            if ended is not None and rounds > ended:
-                end = self._look(ended, is_last=True, on=on_look)
+            if ended is not None and rounds > ended.rounds:
+                end = self._look(ended.rounds, is_last=True, on=on_look, paid=ended.trials)
                 return self._result("budget" if end == "last-look" else end)
             end = self._look(rounds, is_last=rounds == self.plan.looks[-1], on=on_look)
             if end is not None:
@@ -215,19 +218,35 @@ class Settling:
         """Return the rounds that both sides have of every open task."""
         return min(side.held()[task].rounds for side in self._sides for task in self._open())
 
-    def _look(self, rounds: int, *, is_last: bool, on: OnLook) -> End | None:
-        """Take a look after some rounds; return why it is the last, or None."""
-        taken = [look.rounds for look in self._looks]
-        if rounds < self._least() or (taken and rounds < taken[-1]):
+    def _paid(self) -> int:
+        """Return how many trials there are of the open tasks."""
+        return sum(side[task].trials for side in self.held() for task in self._open())
+
+    def _look(
+        self, rounds: int, *, is_last: bool, on: OnLook, paid: int | None = None
+    ) -> End | None:
+        """Take a look after some rounds; return why it is the last, or None.
+
+        Where the money has ended, it is a look at all trials that were `paid`, complete rounds or
+        not: the information of so many rounds, between those of the plan, decides its level.
+        """
+        taken = self._looks[-1].rounds if self._looks else 0
+        if rounds < self._least() - 1 or rounds < taken:
             raise InvalidInput(
                 f"the budget ended after {rounds} complete rounds, before the first look; nothing "
                 "can be said yet."
             )
-        if taken and rounds == taken[-1]:  # the same data once more, with what is left to spend
-            self._looks.pop()
         tasks = self._open()
-        errors = self.plan.errors_at(rounds, is_last=is_last)
-        pairs = dict(self._pairs(tasks, rounds))
+        if paid not in (None, self._paid()):
+            raise InvalidInput(
+                f"the budget ended with {paid} trials, which were looked at; there are "
+                f"{self._paid()} now. A plan ends there: gate them without --settle."
+            )
+        pairs = dict(self._pairs(tasks, rounds if paid is None else None))
+        worth = float(rounds) if paid is None else max(map(_worth, pairs.values()))
+        if worth == taken:  # the same data once more, with what is left to spend
+            self._looks.pop()
+        errors = self.plan.errors_at(worth, is_last=is_last, taken=taken)
         number = len(self._looks) + 1
         lines = tuple(
             line
@@ -239,17 +258,15 @@ class Settling:
         self._lines |= {(line.task, line.metric): line for line in lines}
         self._decided |= {(one.task, one.metric) for one in lines if one.verdict not in _OPEN}
         verdict = verdict_of(tuple(self._lines.values()))
-        count = sum(
-            one.n_problems for pair in pairs.values() for one in (pair.base, pair.new) if one
-        )
-        look = GateLook(number, rounds, count * rounds, is_last, verdict, lines)
+        trials = sum(int(_asked(pair).sum()) for pair in pairs.values())
+        look = GateLook(number, rounds, trials, is_last, verdict, lines)
         self._looks.append(look)
         on(look, self.plan)
         if verdict == "undecided":
             return "last-look" if is_last else None
         return "not-certified" if verdict == "not-certified" else "decided"
 
-    def _pairs(self, tasks: tuple[str, ...], rounds: int) -> Iterator[tuple[str, Pair]]:
+    def _pairs(self, tasks: tuple[str, ...], rounds: int | None) -> Iterator[tuple[str, Pair]]:
         base, new = (side.outcomes(tasks, rounds) for side in self._sides)
         for task in tasks:
             for outcomes in (base[task], new[task]):
@@ -293,6 +310,21 @@ class Settling:
         )
         lines: tuple[GateLine, ...] = tuple(self._lines.values())
         return replace(self._first, verdict=verdict_of(lines), lines=lines, settled=settled)
+
+
+def _asked(pair: Pair) -> Ints:
+    """Return how many trials there are of each problem, of one model and then of the other."""
+    sides = [side for side in (pair.base, pair.new) if side is not None]
+    return np.concatenate([sum(side.unscored.values(), side.trials) for side in sides])
+
+
+def _worth(pair: Pair) -> float:
+    """Return how many complete rounds have the information of these trials.
+
+    The variance of a difference of means is a sum of 1 / n over problems and models.
+    """
+    asked = np.maximum(_asked(pair), 1)
+    return float(asked[0] if np.ptp(asked) == 0 else len(asked) / (1.0 / asked).sum())
 
 
 def _affordable(tasks: Sequence[Held], money: float) -> int:

@@ -16,7 +16,7 @@ from passband.stats.plan_file import content_hash, load_content, save_content
 from passband.stats.sequential.settle import LookPlan
 from passband.trials.differences import differences
 
-__all__ = ["SettlePlan", "plan_path", "read_end", "write_end"]
+__all__ = ["PlanEnd", "SettlePlan", "plan_path", "read_end", "write_end"]
 
 FORMAT = "passband settle 1"
 _GOAL = ("policy", "base", "new", "max_cost", "max_rounds")  # what the command says
@@ -42,14 +42,17 @@ class SettlePlan:
         """Return the looks, with the levels that go with them."""
         return LookPlan(self.looks, tolerance, alpha=self.alpha, comparisons=self.comparisons)
 
-    def errors_at(self, rounds: int, *, is_last: bool) -> LookErrors:
-        """Return the errors that a look may make; a last one spends what is left of them."""
+    def errors_at(self, rounds: float, *, is_last: bool, taken: int | None = None) -> LookErrors:
+        """Return the errors that a look may make; a last one spends what is left of them.
+
+        `rounds` are those that its information is worth, and `taken` those of the look before.
+        """
         plan = self.look_plan()
         alphas = (self.alpha / self.comparisons, self.alpha)
         if is_last:
-            levels = [plan.level_at_end(rounds, alpha) for alpha in alphas]
+            levels = [plan.level_at_end(rounds, alpha, taken) for alpha in alphas]
         else:
-            levels = [plan.levels(alpha)[self.looks.index(rounds)] for alpha in alphas]
+            levels = [plan.levels(alpha)[self.looks.index(int(rounds))] for alpha in alphas]
         regression, passing = ((1.0 - level) / 2.0 for level in levels)
         return LookErrors(regression, passing)
 
@@ -88,24 +91,34 @@ def plan_path(directory: Path, base: Mapping[str, Any], new: Mapping[str, Any]) 
     return directory / f"settle-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
 
 
-def read_end(path: Path) -> int | None:
-    """Return after how many rounds the budget of a plan ended; None if it has not."""
+@dataclass(frozen=True)
+class PlanEnd:
+    """Where the money of a plan ended."""
+
+    rounds: int  # complete
+    trials: int | None  # in all of the open tasks; None of earlier versions, which left some out
+
+
+def read_end(path: Path) -> PlanEnd | None:
+    """Return where the budget of a plan ended; None if it has not."""
     file = _end_file(path)
     if not file.is_file():
         return None
     try:
-        return int(json.loads(file.read_text("utf-8"))["rounds"])
-    except (OSError, ValueError, KeyError, TypeError):
+        content = json.loads(file.read_text("utf-8"))
+        trials = content.get("trials")
+        return PlanEnd(int(content["rounds"]), None if trials is None else int(trials))
+    except (AttributeError, OSError, ValueError, KeyError, TypeError):
         raise InvalidInput(
             f"{file}: cannot be read; it says after how many rounds the budget ended."
         ) from None
 
 
-def write_end(path: Path, rounds: int) -> None:
-    """Record after how many rounds the budget of a plan ended."""
+def write_end(path: Path, end: PlanEnd) -> None:
+    """Record where the budget of a plan ended."""
     file = _end_file(path)
     draft = file.with_name(f"{file.name}.new")
-    draft.write_text(json.dumps({"rounds": rounds}) + "\n", "utf-8")
+    draft.write_text(json.dumps(asdict(end)) + "\n", "utf-8")
     os.replace(draft, file)
 
 

@@ -77,12 +77,18 @@ class SettleSide:
         with Trials(self.directory) as trials:
             return {run.task: self._held(trials, run) for run in self._runs(trials)}
 
-    def outcomes(self, tasks: Iterable[str], rounds: int) -> dict[str, Outcomes]:
-        """Return the outcomes of the first rounds of some tasks."""
+    def outcomes(self, tasks: Iterable[str], rounds: int | None) -> dict[str, Outcomes]:
+        """Return the outcomes of the first rounds of some tasks, or of all their trials.
+
+        Which problems have one trial more follows from the order of asking and from money, so that
+        counts which go along with results are no finding.
+        """
         chosen = set(tasks)
         with Trials(self.directory) as trials:
             runs = [run for run in self._runs(trials) if run.task in chosen]
-            return {run.task: stored_outcomes(trials, run, run.scorer(), rounds) for run in runs}
+            found = {run.task: stored_outcomes(trials, run, run.scorer(), rounds) for run in runs}
+        accepted = ("trials-related",) if rounds is None else ()
+        return {task: outcomes.accepting(accepted) for task, outcomes in found.items()}
 
     def top_up(
         self, tasks: Iterable[str], rounds: int, money: float | None, watcher: Watcher
@@ -168,4 +174,4 @@ class SettleSide:
         )
 
     def _price(self, run: RunRecord) -> Price | None:
-        return find_price(run.model, self.prices)
+        return find_price(run.model, self.prices, run.addresses)

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from passband.column_names import matching
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers import Group, Groups, Remark
 from passband.readers.judge_scores import JudgeScores
 from passband.readers.table import MODEL_NAMES, TASK_NAMES
-from passband.stats.data.columns import matching
 from passband.stats.data.outcomes import Outcomes
 
 __all__ = ["Entry", "Field", "entries"]

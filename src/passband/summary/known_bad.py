@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from passband import notes
 from passband.errors import InvalidInput
 from passband.notes import Note
-from passband.tasks.known_bad import KnownBad
 from passband.trials.reader import RunRecord, Trials
 
 __all__ = ["known_bad_notes"]
@@ -19,6 +18,8 @@ def known_bad_notes(trials: Trials, run: RunRecord) -> tuple[Note, ...]:
     entries = task.get("known_bad") if isinstance(task, Mapping) else None
     if not isinstance(entries, list) or not entries:
         return ()
+    from passband.tasks.known_bad import KnownBad  # which reads templates
+
     try:
         known = KnownBad(entries)
     except (InvalidInput, AttributeError, KeyError):  # a store that another program wrote

@@ -232,6 +232,8 @@ class Look:
             latency_ms=row.latency_ms,
             attempts=row.attempts,
             finish_reason=row.finish_reason,
+            reasoning_tokens=row.reasoning_tokens,
+            cached_tokens=row.cached_tokens,
             failures=self._failures(row),
             calls=self._calls(row) if spans else (),
         )

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from passband import notes
 from passband.errors import InvalidInput
+from passband.log import phase
 from passband.notes import Note
 from passband.readers import Remark
 from passband.readers.judge_scores import is_judged, judge_scores
@@ -35,19 +37,20 @@ from passband.summary.group import (
     with_tally,
 )
 from passband.summary.judged.canaries import canary_notes
-from passband.summary.judged.correction import Correction
 from passband.summary.judged.result import rests_on_labels
 from passband.summary.known_bad import known_bad_notes
 from passband.summary.line_scale import on_line_scale
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
-from passband.summary.programs import programs_of
 from passband.summary.shards import shard_notes, unmerged_notes
 from passband.summary.summary import Combined, Group, Line, Request, Summary
 from passband.summary.task_groups import combine_tasks, task_groups
 from passband.summary.until import until_result
 from passband.tasks.task import NO_FILTER, MetricEntry
 from passband.trials.reader import RunRecord, Trials
+
+if TYPE_CHECKING:
+    from passband.summary.judged.correction import Correction
 
 __all__ = [
     "RunSummary",
@@ -59,6 +62,7 @@ __all__ = [
 ]
 
 
+@phase("summarize")
 def summarize_run(
     directory: str | Path,
     request: Request | None = None,
@@ -228,6 +232,8 @@ class RunSummary:
         if self._scorer.is_label:
             design = (self._scorer.spec or {}).get("design", "unknown")
             told = (*told, notes.labels_alone(outcomes.n_trials, design))
+        from passband.summary.programs import programs_of  # which knows sandboxes
+
         programs = programs_of(self._trials, self._run, self._scorer)
         checked = () if programs is None else programs.notes()
         part = shard_notes(self._run, self._trials.directory)
@@ -259,6 +265,8 @@ class RunSummary:
             request, made = self._request, None
             is_named = scorer == request.judge or (request.label and scorer == self._scorer.name)
             if is_named or is_judged(self._run, record):
+                from passband.summary.judged.correction import Correction
+
                 scores = judge_scores(self._trials, self._run, record, request.label)
                 made = Correction(scores, request)
             self._corrections[scorer] = made

@@ -100,6 +100,8 @@ class ShownTrial:
     latency_ms: int | None = None
     attempts: int = 1
     finish_reason: str | None = None
+    reasoning_tokens: int | None = None  #: of the completion tokens
+    cached_tokens: int | None = None  #: of the prompt tokens
     failures: tuple[str, ...] = ()  #: why attempts came to nothing
     calls: tuple[ShownCall, ...] = ()  #: to judges, by scorer and vote
 

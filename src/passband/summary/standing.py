@@ -36,6 +36,8 @@ class Standing:
     retried: int  #: trials that needed more than one attempt
     tokens: tuple[int, int]  #: in and out
     cost: float | None  #: None where none was recorded
+    cached_tokens: int = 0  #: of those in
+    reasoning_tokens: int = 0  #: of those out
     asked: int = 0  #: problems that have trials
     judges: tuple[JudgeUsage, ...] = ()  #: apart from the trials
 
@@ -62,6 +64,8 @@ def standing_of(trials: Trials, run: RunRecord, *, going_on: bool) -> Standing:
         statuses={str(status): count for status, count in statuses.items()},
         retried=trials.retried(run.number),
         tokens=trials.tokens(run.number),
+        cached_tokens=trials.cached_tokens(run.number),
+        reasoning_tokens=trials.reasoning_tokens(run.number),
         cost=trials.cost(run.number) if trials.is_priced(run.number) else None,
         asked=len(_counts(trials, run)),
         judges=judges_of(trials, run),

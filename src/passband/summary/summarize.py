@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passband import readers
 from passband.errors import InvalidInput
@@ -21,7 +21,6 @@ from passband.stats.data.scale import Scale
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.strata.weights import Weights
-from passband.stats.judged.purchase import Prices
 from passband.stats.metric.registry import needs_answers
 from passband.summary.bracket import with_bracket
 from passband.summary.certified import for_groups
@@ -29,7 +28,6 @@ from passband.summary.combined import Sample, Stratum, check_population, combine
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_first_lines, with_tally
 from passband.summary.joined import join_summaries
-from passband.summary.judged.correction import Correction
 from passband.summary.judged.prices import read_prices
 from passband.summary.judged.result import rests_on_labels
 from passband.summary.line_scale import on_line_scale
@@ -37,6 +35,9 @@ from passband.summary.name_notes import name_notes
 from passband.summary.run_summary import summarize_run, with_judge
 from passband.summary.summary import Group, Request, Summary
 from passband.trials.reader import is_run_directory
+
+if TYPE_CHECKING:
+    from passband.stats.judged.purchase import Prices
 
 __all__ = ["summarize"]
 
@@ -78,7 +79,7 @@ def summarize(
     """Return every metric of recorded trials with its interval.
 
     `source` is a run directory, a file of trials, a matrix, a data frame or `Outcomes`; or several
-    paths, or a folder of run directories (docs/study.md). A source that holds several models or
+    paths, or a folder of run directories (docs/run.md). A source that holds several models or
     tasks is summarized group by group. Without `metrics`, a run
     directory gives what ``passband run`` printed, and other sources pass@k and pass^k. With a
     `plan`, each group has a note on what was planned and what was done. With `skip_bad`, records
@@ -91,19 +92,19 @@ def summarize(
 
     With `certify` every default interval has the coverage to expect, by simulation; without, only
     a few of unusual designs are tried, and a note says where coverage falls short. With `calibrate`
-    such intervals are widened (docs/certify.md).
+    such intervals are widened (docs/which-interval.md).
 
     With `weights` ("equal", "size", or a share for each group) the groups of each model are
-    strata, and their weighted mean is added; see docs/strata.md. With `population`, the problems
+    strata, and their weighted mean is added; see docs/paper.md. With `population`, the problems
     are a random part of that many, and intervals are for the mean over all of those.
 
     With `judge`, a scorer or column is taken as a judge, and with `label` another one as what
     people say of some of its trials: estimates are corrected by the labels, and without labels
     they are called the judge's. With `prices` (of a label, vote, trial, problem), what would help
-    is put in order of what it brings for its price; see docs/label.md.
+    is put in order of what it brings for its price; see docs/judges.md.
 
     `scales` says by name of a column or scorer what range its scores have, and whether lower ones
-    are better; see docs/direction.md. With `first`, only so many first trials of each problem are
+    are better; see docs/metrics.md. With `first`, only so many first trials of each problem are
     used. `accept` takes codes of findings about the data that are known to do no harm, such as
     "trials-related": intervals are given all the same.
 
@@ -242,6 +243,8 @@ def _judged(member: Group, scores: JudgeScores | None, request: Request) -> Grou
     """Return a group whose scores are a judge's with its lines corrected, or named as such."""
     if scores is None:
         return member
+    from passband.summary.judged.correction import Correction  # all that is known of judges
+
     correction = Correction(scores, request)
     lines = tuple(map(correction.line, member.lines))
     return with_judge(replace(member, lines=lines), correction, member.model)

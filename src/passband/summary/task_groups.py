@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passband import notes
 from passband.summary.combined import Stratum, combined_line
 from passband.summary.summary import Combined, Line, Request
-from passband.tasks.group import GroupMetric, TaskGroup
+
+if TYPE_CHECKING:
+    from passband.tasks.group import GroupMetric, TaskGroup
 
 __all__ = ["combine_tasks", "task_groups"]
 
 
 def task_groups(configs: Iterable[Mapping[str, Any]]) -> list[TaskGroup]:
     """Return the groups that the configurations of runs have recorded, each once."""
+    from passband.tasks.group import TaskGroup  # which reads YAML
+
     groups: dict[str, TaskGroup] = {}
     for config in configs:
         for values in config.get("groups", ()):

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from passband.generate.problem import Problem
 from passband.generate.provider import Sampling
 from passband.generate.subject import SubjectFactory
 from passband.score.scorer import Scorer
-from passband.tasks.group import TaskGroup
+
+if TYPE_CHECKING:
+    from passband.tasks.group import TaskGroup
 
 __all__ = ["NO_FILTER", "MetricEntry", "Problem", "Task"]
 

@@ -22,9 +22,7 @@ from passband.trials.checksums import is_intact
 from passband.trials.codec import readable
 from passband.trials.connection import connect_to_audit
 from passband.trials.packing import packed
-from passband.trials.roots import ROOT
-from passband.trials.rows import REASONING
-from passband.trials.schema import FILE, TABLES, CorruptStore, selected
+from passband.trials.schema import FILE, TABLES, VERSION, CorruptStore, selected
 from passband.trials.spare import SPARED, spared
 from passband.trials.tallies import ScoreTally, TrialTally
 
@@ -56,7 +54,7 @@ class Audit:
     """The rows of each table that were read, and what is not as it was written."""
 
     directory: str
-    version: int  # of the layout; version 1 has no checksums
+    version: int  # of the layout; 0 where the file cannot be opened
     rows: dict[str, int]
     damage: list[str]
 
@@ -69,13 +67,13 @@ class Audit:
 def audit(directory: Path) -> Audit:
     """Read everything in a run directory, also while a run is writing it."""
     damage: list[str] = []
-    connection, version = connect_to_audit(directory / FILE, damage)
+    connection = connect_to_audit(directory / FILE, damage)
     if connection is None:
-        return Audit(str(directory), version, {}, damage)
+        return Audit(str(directory), 0, {}, damage)
     with closing(connection):
         auditor = _Auditor(connection, directory / FILE, damage)
         auditor.audit()
-        return Audit(str(directory), version, auditor.counts, damage)
+        return Audit(str(directory), VERSION, auditor.counts, damage)
 
 
 @dataclass
@@ -95,8 +93,6 @@ class _Auditor:
         """Look at one table after the other; where one cannot be read, go on with the next."""
         self._checked = CheckedRows(self.connection, self.path)
         self.connection.execute("BEGIN")  # all of it as it is at one moment
-        spare = "SELECT 1 FROM sqlite_master WHERE name='spare'"
-        self._has_spare = any(self._checked.each(spare))
         for step in (self._structure, self._small_tables, self._bodies, self._score_rows,
                      self._call_rows, self._counters, self._tallies, self._call_tallies,
                      self._references, self._spares):  # fmt: skip
@@ -112,7 +108,7 @@ class _Auditor:
 
     def _small_tables(self) -> None:
         for table in TABLES:
-            if table in _LARGE or (table == "spare" and not self._has_spare):
+            if table in _LARGE:
                 continue
             rows = self._rows[table] = []
             for row in self._each(table, f"SELECT {selected(table)} FROM {table}"):
@@ -179,8 +175,6 @@ class _Auditor:
         found = {(table, 0): self.counts[table] for table in ("run", "session", "source", "scorer")}
         found |= self._by
         for key in sorted({*written, *found} - {("commit", 0)}, key=repr):  # damaged: no number
-            if key[0] in REASONING or str(key[0]).startswith(ROOT):  # which no row holds
-                continue
             if written.get(key, 0) != found.get(key, 0):
                 name, number = key
                 of = (
@@ -209,7 +203,7 @@ class _Auditor:
 
     def _call_tallies(self) -> None:
         """Compare the sums of calls with what the calls add up to."""
-        rows = [row for row in self._rows.get("spare", []) if row[0] == TALLY]
+        rows = [row for row in self._rows["spare"] if row[0] == TALLY]
         written = _sums({row[1]: CallTotals.of(row[2]) for row in rows})
         for scorer, status in _different(written, _sums(self._calls)):
             if ("call", scorer) not in self._uncounted:
@@ -227,8 +221,6 @@ class _Auditor:
 
     def _spares(self) -> None:
         """Compare the second copies of runs and scorers with the first."""
-        if not self._has_spare:
-            return
         for table in SPARED:
             copies = sorted(spared(self._rows["spare"], table))
             if copies != sorted(packed(table, row) for row in self._rows[table]):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from passband.errors import InvalidInput
 from passband.trials.audit import Audit, audit
-from passband.trials.connection import connect, connect_to_copy
+from passband.trials.connection import connect_to_copy
 from passband.trials.lock import Lock
 from passband.trials.schema import FILE, corrupt, no_run, sqlite_errors
 from passband.trials.writer import DiskNearlyFull
@@ -31,26 +31,20 @@ def backup(directory: Path, to: Path) -> Audit:
     if not (directory / FILE).is_file():
         raise no_run(directory)
     _require_room(directory, to)
-    connection, version = connect_to_copy(directory / FILE)
-    with closing(connection):
-        # A run of version 1 may be named after its directory; migrated, it keeps the name.
-        return copy_to(connection, to, name=directory.resolve().name, migrated=version == 1)
+    with closing(connect_to_copy(directory / FILE)) as connection:
+        return copy_to(connection, to)
 
 
-def copy_to(
-    connection: sqlite3.Connection, to: Path, *, name: str, migrated: bool = False
-) -> Audit:
+def copy_to(connection: sqlite3.Connection, to: Path) -> Audit:
     """Copy what a connection reads to a new run directory, which appears whole or not at all."""
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise InvalidInput(f"{to} exists already; give a new directory.")
     to.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=to.parent, prefix=f".{to.name}.") as folder:
-        made = Path(folder) / name
+        made = Path(folder) / to.name
         made.mkdir()
         with sqlite_errors(made / FILE), closing(sqlite3.connect(made / FILE)) as target:
             connection.backup(target)
-        if migrated:
-            connect(made / FILE).close()
         report = audit(made)
         if not report.is_intact:
             raise corrupt(to / FILE, f"the copy is not whole: {report.damage[0]}")

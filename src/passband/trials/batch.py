@@ -26,7 +26,7 @@ __all__ = ["Batch"]
 _ALIKE = {
     "body": "id,run,problem,trial,status,codec,text,crc",
     "trial": "run,problem,trial,status,prompt_tokens,completion_tokens,latency_ms,attempts,seed,"
-    "request_id,body,cost,crc",
+    "request_id,body,cost,reasoning_tokens,cached_tokens,crc",
     "score": "scorer,problem,trial,value,status,answer,rule,crc",
 }
 
@@ -37,7 +37,7 @@ class Batch:
     def __init__(self, run: int, last_body: int) -> None:
         self._run = run
         self.last_body = last_body
-        self.trials: list[Any] = []  # problem, trial, status, tokens in, out, cost, attempts
+        self.trials: list[Any] = []  # as `Tallies.add_trials` takes them
         self.scores: dict[int, list[Any]] = defaultdict(list)  # problem, statuses, value; by scorer
         self._alike: dict[str, list[Any]] = {table: [] for table in _ALIKE}  # value after value
         self._others: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _ALIKE}
@@ -61,7 +61,7 @@ class Batch:
                 continue
             prompt, completion, latency = row.prompt_tokens, row.completion_tokens, row.latency_ms
             attempts, seed, status, codec = row.attempts, row.seed, STATUS[row.status], 0
-            cost = row.cost
+            cost, reasoned, cached = row.cost, row.reasoning_tokens, row.cached_tokens
             try:
                 if request is not last:
                     last, named = request, b"" if request is None else request.encode()
@@ -75,7 +75,9 @@ class Batch:
                     NOTHING if latency is None else latency,
                     attempts,
                     NOTHING if seed is None else seed,
-                    body + 1, NOTHING, -1 if request is None else len(named), -1,
+                    body + 1, NOTHING, -1 if request is None else len(named), -1, -1,
+                    NOTHING if reasoned is None else reasoned,
+                    NOTHING if cached is None else cached,
                     nan if cost is None else cost,
                 )  # fmt: skip
                 head = BODY(body + 1, run, problem, trial, status, codec, len(data), -1, -1)
@@ -86,12 +88,14 @@ class Batch:
             body += 1
             values += (
                 run, problem, trial, status, prompt, completion, latency, attempts, seed, request,
-                body, cost, crc32(numbers + named),
+                body, cost, reasoned, cached, crc32(numbers + named),
             )  # fmt: skip
             texts += (
                 body, run, problem, trial, status, codec, bytearray(data), crc32(data, crc32(head)),
             )  # fmt: skip
-            tallied.append((problem, trial, status, prompt, completion, cost, attempts))
+            tallied.append(
+                (problem, trial, status, prompt, completion, cost, attempts, reasoned, cached)
+            )
         self.last_body = body
         return others
 
@@ -102,7 +106,7 @@ class Batch:
             self._others["body"].append(packing.body(body, self._run, trial))
         row = packing.trial(self._run, trial, body)
         self._others["trial"].append(row)
-        self.trials.append((*row[1:6], row[11], row[7]))
+        self.trials.append((*row[1:6], row[11], row[7], *row[15:17]))
 
     def _add_scores(self, trials: Iterable[TrialRow]) -> None:
         values, sums = self._alike["score"], self.scores

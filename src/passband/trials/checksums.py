@@ -4,8 +4,8 @@ The last column of each row is the CRC-32 of the others. Of trials, completions 
 are many, it is that of their numbers as eight bytes each, little-endian, followed by their texts:
 
     trial  run, problem, trial, status, prompt_tokens, completion_tokens, latency_ms, attempts,
-           seed, body, source, lengths of request_id and reason, cost; request_id, reason;
-           then, unless it is NULL, a zero byte and finish_reason
+           seed, body, source, lengths of request_id, reason and finish_reason, reasoning_tokens,
+           cached_tokens, cost; request_id, reason, finish_reason
     body   id, run, problem, trial, status, codec, lengths of text, reasoning and transcript;
            text, reasoning, transcript
     score  scorer, problem, trial, status, lengths of answer, rule and detail, value; answer,
@@ -15,13 +15,12 @@ are many, it is that of their numbers as eight bytes each, little-endian, follow
            completion_tokens, latency_ms, seed, http, codec, lengths of key, outcome, detail and
            reply, value, cost; key, outcome, detail, reply
 
-    trial_tally  run, problem, status, trials, prompt_tokens, completion_tokens, retried, cost;
-           places
+    trial_tally  run, problem, status, trials, prompt_tokens, completion_tokens, retried,
+           reasoning_tokens, cached_tokens, cost; places
     score_tally  scorer, problem, trial_status, status, scores, valued, odd, total
 
 A number that is NULL is -2**63 (a real one: NaN), the length of a text that is NULL is -1. Of all
-other tables it is that of the ASCII text which Python's `ascii` gives for the tuple of values; of a
-session without pid and host, the tuple without them. So the checksums of version 2 are valid.
+other tables it is that of the ASCII text which Python's `ascii` gives for the tuple of values.
 Rows that are lost are found by counting; see `counter` in the schema.
 """
 
@@ -38,23 +37,23 @@ __all__ = [
     "NOTHING",
     "SCORE",
     "TRIAL",
+    "TRIAL_SUMS",
     "body_checksum",
     "call_checksum",
     "checksum",
     "is_intact",
     "score_checksum",
     "score_tally_checksum",
-    "session_checksum",
     "trial_checksum",
     "trial_tally_checksum",
 ]
 
 NOTHING = -(2**63)
-TRIAL = Struct("<13qd").pack
+TRIAL = Struct("<16qd").pack
 BODY = Struct("<9q").pack
 SCORE = Struct("<7qd").pack
 _CALL = Struct("<18q2d").pack
-_SUMS = Struct("<7qd").pack
+TRIAL_SUMS = Struct("<9qd").pack
 
 
 def checksum(values: tuple[object, ...]) -> int:
@@ -69,8 +68,8 @@ def checksum(values: tuple[object, ...]) -> int:
 def trial_checksum(values: tuple[Any, ...]) -> int:
     """Return the CRC-32 of the row of a trial."""
     (run, problem, trial, status, prompt, completion, latency, attempts, seed, request, body, cost,
-     reason, source, finish) = values  # fmt: skip
-    first, second = _bytes(request), _bytes(reason)
+     reason, source, finish, reasoned, cached) = values  # fmt: skip
+    first, second, third = _bytes(request), _bytes(reason), _bytes(finish)
     numbers = TRIAL(
         run,
         problem,
@@ -85,15 +84,12 @@ def trial_checksum(values: tuple[Any, ...]) -> int:
         NOTHING if source is None else source,
         -1 if request is None else len(first),
         -1 if reason is None else len(second),
+        -1 if finish is None else len(third),
+        NOTHING if reasoned is None else reasoned,
+        NOTHING if cached is None else cached,
         nan if cost is None else cost,
     )
-    crc = crc32(numbers + first + second)
-    return crc if finish is None else crc32(b"\0" + finish.encode("utf-8", "surrogatepass"), crc)
-
-
-def session_checksum(values: tuple[object, ...]) -> int:
-    """Return the CRC-32 of the row of a session."""
-    return checksum(values[:-2] if values[-2:] == (None, None) else values)
+    return crc32(numbers + first + second + third)
 
 
 def body_checksum(
@@ -164,16 +160,18 @@ def call_checksum(values: tuple[Any, ...]) -> int:
 
 def trial_tally_checksum(values: tuple[Any, ...]) -> int:
     """Return the CRC-32 of the row of a trial tally."""
-    run, problem, status, trials, places, taken, given, cost, retried = values
+    run, problem, status, trials, places, taken, given, cost, retried, *parts = values
     if isinstance(taken, str):  # beyond 63 bits
         return checksum(values)
-    return crc32(_SUMS(run, problem, status, trials, taken, given, retried, cost) + places)
+    return crc32(
+        TRIAL_SUMS(run, problem, status, trials, taken, given, retried, *parts, cost) + places
+    )
 
 
 def score_tally_checksum(values: tuple[Any, ...]) -> int:
     """Return the CRC-32 of the row of a score tally."""
     *numbers, total, odd = values
-    return crc32(_SUMS(*numbers, odd, total))
+    return crc32(SCORE(*numbers, odd, total))
 
 
 def is_intact(table: str, row: tuple[Any, ...]) -> bool:
@@ -194,7 +192,6 @@ def _bytes(text: str | None) -> bytes:
 
 _CHECKSUMS: dict[str, Callable[[tuple[Any, ...]], int]] = {
     "trial": trial_checksum,
-    "session": session_checksum,
     "body": _body_row,
     "score": score_checksum,
     "call": call_checksum,

@@ -21,7 +21,8 @@ def conflict(earlier: TrialRow, row: TrialRow) -> str | None:
     names = {
         "status": "its status", "text": "its completion", "reasoning": "its reasoning",
         "transcript": "its transcript", "seed": "its seed", "prompt_tokens": "its tokens",
-        "completion_tokens": "its tokens", "finish_reason": "how it ended",
+        "completion_tokens": "its tokens", "reasoning_tokens": "its tokens",
+        "cached_tokens": "its tokens", "finish_reason": "how it ended",
     }  # fmt: skip
     for name, words in names.items():
         if getattr(earlier, name) != getattr(row, name):

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from passband.errors import PassbandError
 from passband.trials.log import is_log_damaged
-from passband.trials.migrations import migrate, migrated_copy
 from passband.trials.schema import (
     APPLICATION,
     CREATE,
@@ -22,7 +21,6 @@ from passband.trials.schema import (
     sqlite_errors,
     text_of,
 )
-from passband.trials.widening import show_widened
 
 __all__ = ["BUSY", "attach", "connect", "connect_to_audit", "connect_to_copy", "connect_to_read"]
 
@@ -31,7 +29,7 @@ _LOG = "its log is not what was written, and commits after that are lost"
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the file for writing; make its tables if there are none, migrate those of old."""
+    """Open the file for writing; make its tables if there are none."""
     _require_sqlite()
     with sqlite_errors(path):
         if path.exists():  # looked at before it is opened for writing, which could change it
@@ -52,9 +50,7 @@ def connect(path: Path) -> sqlite3.Connection:
 def connect_to_read(path: Path, *, trusted: bool = False) -> sqlite3.Connection:
     """Open the file for reading only, also while a run is writing it.
 
-    A trusted file, which this process has checked before, is not looked through for damage. Of a
-    file of version 1 a migrated copy is read, which is gone when it is closed; a later one is read
-    as it is, with NULL and empty tables for what it lacks.
+    A trusted file, which this process has checked before, is not looked through for damage.
     """
     if not path.is_file():
         raise no_run(path.parent)
@@ -62,16 +58,11 @@ def connect_to_read(path: Path, *, trusted: bool = False) -> sqlite3.Connection:
     with sqlite_errors(path):
         connection = _opened(path)
         try:
-            version = check(connection, path, through=not trusted)
+            is_made = check(connection, path, through=not trusted)
             if not trusted:
                 _refuse_damaged_log(path)
-            if version == 0:
+            if not is_made:
                 raise EmptyStore(f"{path.parent} holds no trials yet.")
-            if version == 1:
-                with closing(connection):
-                    return migrated_copy(connection, path)
-            if version < VERSION:
-                show_widened(connection, version)
         except BaseException:
             connection.close()
             raise
@@ -90,44 +81,40 @@ def attach(connection: sqlite3.Connection, path: Path, name: str) -> None:
             connection.execute(f"ATTACH ? AS {name}", (f"{where}&immutable=1",))
 
 
-def connect_to_audit(path: Path, damage: list[str]) -> tuple[sqlite3.Connection | None, int]:
-    """Open the file for reading as far as it can be; return it with the version of its layout.
+def connect_to_audit(path: Path, damage: list[str]) -> sqlite3.Connection | None:
+    """Open the file for reading as far as it can be.
 
     Damage that keeps it from being opened is added to the list; then there is no connection.
     """
     if not path.is_file():
         raise no_run(path.parent)
-    version = 0
     try:
         with sqlite_errors(path), closing(_opened(path)) as connection:
-            version = check(connection, path, through=False)
+            check(connection, path, through=False)
             if is_log_damaged(path):
                 damage.append(_LOG)
-        return connect_to_read(path, trusted=True), version
+        return connect_to_read(path, trusted=True)
     except CorruptStore as error:
         damage.append(error.why)
-        return None, version
+        return None
 
 
-def connect_to_copy(path: Path) -> tuple[sqlite3.Connection, int]:
-    """Open the file for reading as it is at this moment; return it with the version of its layout.
-
-    Nothing is migrated: what is read are its pages.
-    """
+def connect_to_copy(path: Path) -> sqlite3.Connection:
+    """Open the file for reading as it is at this moment."""
     _require_sqlite()
     with sqlite_errors(path):
         connection = _opened(path)
         try:
-            version = check(connection, path, through=False)
+            is_made = check(connection, path, through=False)
             _refuse_damaged_log(path)
-            if version == 0:
+            if not is_made:
                 raise EmptyStore(f"{path.parent} holds no trials yet.")
             connection.execute("BEGIN")  # else a commit would make the copying begin again
             connection.execute("SELECT 1 FROM run").fetchone()
         except BaseException:
             connection.close()
             raise
-    return connection, version
+    return connection
 
 
 def _require_sqlite() -> None:
@@ -157,8 +144,6 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         )
         # A copy of the file alone should at least be a store.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    elif version != VERSION:
-        migrate(connection, path, version)
 
 
 def _opened(path: Path) -> sqlite3.Connection:

@@ -21,8 +21,8 @@ from passband.trials.merge_entries import Entered
 from passband.trials.merge_report import MergeReport
 from passband.trials.packing import STATUS
 from passband.trials.reader import Trials
-from passband.trials.rows import FAILED, REASONING, TrialRow
-from passband.trials.schema import FILE, VERSION, corrupt, selected, sqlite_errors
+from passband.trials.rows import FAILED, TrialRow
+from passband.trials.schema import FILE, corrupt, selected, sqlite_errors
 from passband.trials.shared_trials import SharedTrials, places
 from passband.trials.store import Store
 from passband.trials.tally_columns import TrialTallies
@@ -42,15 +42,18 @@ _NEW_SCORES = (
     "AND NOT EXISTS (SELECT 1 FROM temp.passed AS p "
     "WHERE p.run=:run AND p.problem=s.problem AND p.trial=s.trial)"
 )
-_COUNTED = "r.problem, r.trial, r.status, r.prompt_tokens, r.completion_tokens, r.cost, r.attempts"
+_COUNTED = (
+    "r.problem, r.trial, r.status, r.prompt_tokens, r.completion_tokens, r.cost, r.attempts, "
+    "r.reasoning_tokens, r.cached_tokens"
+)
 
 
 class MergedStore(Store):
     """A store that takes rows of other files as they are."""
 
     @contextmanager
-    def attached(self, path: Path) -> Iterator[bool]:
-        """Let a file be copied from; False if its layout is an earlier one, which it cannot be."""
+    def attached(self, path: Path) -> Iterator[None]:
+        """Let a file be copied from."""
         # It is in the log before it is in the file, with the pages here that get some of it.
         touched = min((self.directory / FILE).stat().st_size, _LOG * _PAGE)
         self._require_room(touched + 2 * path.stat().st_size)
@@ -59,7 +62,7 @@ class MergedStore(Store):
         self._longest_log = _LOG * _PAGE
         attach(self._connection, path, "source")
         try:
-            yield self._one("PRAGMA source.user_version") == VERSION
+            yield
         finally:
             with suppress(sqlite3.Error):  # why copying failed matters more
                 self._connection.execute("DETACH source")
@@ -147,9 +150,6 @@ class MergedStore(Store):
             trials, bodies, self._copied("body", "source.body WHERE run=? ORDER BY id", run)
         )
         self._tallies.add_trial_tallies(run, trials.trial_tallies(run))
-        for name, more in zip(REASONING, trials.reasoning_tokens(run), strict=True):
-            if more:
-                self._tallies.count(name, run, more)
         scores = 0
         for scorer in entered.scorers:
             rows = "source.score WHERE scorer=? ORDER BY problem, trial"

@@ -49,10 +49,11 @@ _COLUMNS = (
 FURTHER = ("prompt", "target", "detail")
 """Columns that can be asked for; the target is in every export."""
 
+_WHERE_KNOWN = ("reasoning_tokens", "cached_tokens", "cost")
 _TIMING = ("latency_ms", "attempts", "request_id")
 _WHOLE = (
     "trial", "seed", "prompt_tokens", "completion_tokens", "latency_ms", "attempts", "vote",
-    "swapped", "attempt", "cached", "http", "at_ms",
+    "swapped", "attempt", "cached", "http", "at_ms", "reasoning_tokens", "cached_tokens",
 )  # fmt: skip
 _NUMBERS = ("score", "verdict", "cost")
 _CHUNK = 10_000  # rows of Parquet that are held at a time
@@ -106,8 +107,9 @@ def rows(
             if prompts is not None:
                 row["prompt"] = prompts.of(trial.problem)
             _put_trial(row, trial, timing)
-            if "cost" in row:
-                row["cost"] = trial.cost
+            for name in _WHERE_KNOWN:
+                if name in row:
+                    row[name] = getattr(trial, name)
             for score in trial.scores:
                 _put_score(row, score, suffixes[score.scorer], trial.text)
                 if "detail" in further:
@@ -189,7 +191,7 @@ def export_columns(
 ) -> list[str]:
     """Return the names of the columns; scorers beyond the main one have their own three.
 
-    The cost has one where any trial has a cost.
+    The cost has one where any trial has a cost, reasoning and cached tokens where any has some.
     """
     others = {scorer.name: None for run in runs for scorer in run.scorers[1:]}
     extra = [f"{part}:{name}" for name in others for part in ("score", "score_status", "answer")]
@@ -198,8 +200,13 @@ def export_columns(
     more = [name for name in further if name not in _COLUMNS]
     if "detail" in further:
         more += [f"detail:{name}" for name in others]
-    cost = ["cost"] if any(trials.is_priced(run.number) for run in runs) else []
-    return [*_COLUMNS, *extra, *reason, *cost, *(_TIMING if timing else ()), *more]
+    is_known = (trials.reasoning_tokens, trials.cached_tokens, trials.is_priced)
+    known = [
+        name
+        for name, is_in in zip(_WHERE_KNOWN, is_known, strict=True)
+        if any(is_in(run.number) for run in runs)
+    ]
+    return [*_COLUMNS, *extra, *reason, *known, *(_TIMING if timing else ()), *more]
 
 
 def _directions(run: RunRecord) -> dict[str, str]:

@@ -31,7 +31,8 @@ __all__ = ["JoinedLines"]
 _QUERY = """
 SELECT t.problem, t.trial, t.status, t.prompt_tokens, t.completion_tokens, t.latency_ms,
 t.attempts, t.seed, CAST(t.request_id AS BLOB), t.body, t.cost, t.reason, t.source,
-t.finish_reason, t.crc, b.codec, b.text, b.reasoning, b.transcript, b.crc,
+t.finish_reason, t.reasoning_tokens, t.cached_tokens, t.crc, b.codec, b.text, b.reasoning,
+b.transcript, b.crc,
 s.value, s.status, s.answer, CAST(s.rule AS BLOB), s.detail, s.crc
 FROM trial AS t
 LEFT JOIN body AS b ON b.id=t.body AND b.run=t.run AND b.problem=t.problem AND b.trial=t.trial
@@ -39,7 +40,7 @@ AND b.status=t.status
 LEFT JOIN score AS s ON s.scorer=? AND s.problem=t.problem AND s.trial=t.trial
 WHERE t.run=? AND t.problem BETWEEN ? AND ? ORDER BY t.problem, t.trial
 """
-_NUMBERS = struct.Struct("<13qd9q7qd")  # those of a trial, a completion and a score
+_NUMBERS = struct.Struct("<16qd9q7qd")  # those of a trial, a completion and a score
 _RARE = bytes(byte for byte in range(32) if byte != ord("\n"))
 _TOGETHER = 200  # rows that are written in one go
 
@@ -56,7 +57,7 @@ class JoinedLines:
         self._rules: dict[bytes | None, str] = {None: "null"}
         self._numbers = bytearray(_NUMBERS.size)
         view = memoryview(self._numbers)
-        self._views = view[:112], view[112:184], view[184:]
+        self._views = view[:136], view[136:208], view[208:]
         self._count = self._scored = 0
 
     def of(self, stretch: tuple[int, int]) -> Iterator[bytes]:
@@ -78,15 +79,16 @@ class JoinedLines:
         of_trial, of_body, of_score = self._views
         for row in rows:
             (problem, trial, status, prompt, completion, latency, attempts, seed, request, number,
-             cost, reason, source, finish, crc, codec, text, reasoning, transcript, text_crc,
-             value, kind, answer, rule, detail, score_crc) = row  # fmt: skip
+             cost, reason, source, finish, reasoned, cached, crc, codec, text, reasoning,
+             transcript, text_crc, value, kind, answer, rule, detail, score_crc) = row  # fmt: skip
             try:
                 _NUMBERS.pack_into(
                     self._numbers, 0,
                     run, problem, trial, status, none if prompt is None else prompt,
                     none if completion is None else completion,
                     none if latency is None else latency, attempts, none if seed is None else seed,
-                    number, none, -1 if request is None else len(request), -1, nan,
+                    number, none, -1 if request is None else len(request), -1, -1,
+                    none if reasoned is None else reasoned, none if cached is None else cached, nan,
                     number, run, problem, trial, status, codec, len(text), -1, -1,
                     scorer, problem, trial, kind, -1 if answer is None else len(answer),
                     -1 if rule is None else len(rule), -1, value,
@@ -149,13 +151,13 @@ class JoinedLines:
     def _trial(self, row: tuple[Any, ...]) -> TrialRow:
         """Return a trial without scores, from its row and that of its completion."""
         place = self._run, *row[:3]
-        values = (*place, *row[3:8], self._text("trial", place, row[8]), *row[9:15])
-        return trial_of(self._rows, (*values, row[9], *place, *row[15:20]))
+        values = (*place, *row[3:8], self._text("trial", place, row[8]), *row[9:17])
+        return trial_of(self._rows, (*values, row[9], *place, *row[17:22]))
 
     def _score_row(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
         place = self._scorer, *row[:2]
-        rule = self._text("score", place, row[23])
-        return (*place, *row[20:23], rule, *row[24:])
+        rule = self._text("score", place, row[25])
+        return (*place, *row[22:25], rule, *row[26:])
 
     def _text(self, table: str, place: tuple[Any, ...], data: bytes | None) -> str | None:
         """Decode a text that was read as bytes."""

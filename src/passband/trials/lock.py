@@ -79,7 +79,7 @@ def _holder(directory: Path) -> str | None:
 
 
 def _was_made(owner: bytes) -> bool:
-    """Return whether there was a store before; version 1 did not say, and so it may have been."""
+    """Return whether there was a store before; where that cannot be read, it may have been."""
     if not owner:
         return False
     try:

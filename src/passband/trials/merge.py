@@ -124,15 +124,14 @@ class _Merging:
     def merged(self, source: Path, commits: int, report: MergeReport) -> MergeReport:
         """Copy a source in one transaction and return the report with it."""
         with (
-            self.store.attached(source / FILE) as is_copyable,
+            self.store.attached(source / FILE),
             Trials(source, trusted=True) as trials,
             self.store.transaction(),
         ):
             trials.refresh()
             if trials.commits != commits:  # a run has gone on since
                 self._check(trials)
-            is_copyable = is_copyable and self.store.is_at(trials.commits)
-            return self._copied(trials, is_copyable, report)
+            return self._copied(trials, self.store.is_at(trials.commits), report)
 
     def _check(self, trials: Trials) -> None:
         claims = Claims(moved_server=self.moved_server)

@@ -1,7 +1,7 @@
 """Trials that two directories both hold: whether they say the same in each.
 
-SQLite compares the rows where both files have this layout and number their problems alike; only
-rows that differ in something are read. Otherwise every trial that both have is.
+SQLite compares the rows where both files number their problems alike; only rows that differ in
+something are read. Otherwise every trial that both have is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from passband.trials.conflicts import contradiction, recorded_twice
 from passband.trials.connection import attach
 from passband.trials.merge_calls import ConflictingCalls, refuse_contradictions
 from passband.trials.reader import RunRecord, Trials
-from passband.trials.schema import FILE, VERSION, sqlite_errors
+from passband.trials.schema import FILE, sqlite_errors
 
 __all__ = ["Overlap", "bits", "same_run", "scorer_names"]
 
@@ -25,6 +25,7 @@ _TRIALS = (
     "LEFT JOIN earlier.body AS p ON p.id=x.body LEFT JOIN later.body AS q ON q.id=y.body "
     "WHERE y.run=:later AND (x.status IS NOT y.status OR x.seed IS NOT y.seed "
     "OR x.prompt_tokens IS NOT y.prompt_tokens OR x.completion_tokens IS NOT y.completion_tokens "
+    "OR x.reasoning_tokens IS NOT y.reasoning_tokens OR x.cached_tokens IS NOT y.cached_tokens "
     "OR x.finish_reason IS NOT y.finish_reason OR p.codec IS NOT q.codec OR p.text IS NOT q.text "
     "OR p.reasoning IS NOT q.reasoning OR p.transcript IS NOT q.transcript)"
 )
@@ -66,16 +67,16 @@ class Overlap:
     def _suspects(self) -> Iterator[tuple[int, int]]:
         """Yield the places, by number in the later directory, of trials that may differ."""
         same = all(self._numbers.get(key, number) == number for number, key in self._keys.items())
-        if same and (places := self._compared()) is not None:
-            yield from sorted(places)
+        if same:
+            yield from sorted(self._compared())
             return
         recorded = self._earlier.recorded(self._other.number)
         there = {key: recorded.get(number, 0) for key, number in self._numbers.items()}
         for number, mask in sorted(self._later.recorded(self._run.number).items()):
             yield from ((number, trial) for trial in bits(mask & there.get(self._keys[number], 0)))
 
-    def _compared(self) -> set[tuple[int, int]] | None:
-        """Return the places of trials and scores that differ; None if a layout is an earlier one.
+    def _compared(self) -> set[tuple[int, int]]:
+        """Return the places of trials and scores that differ.
 
         A file that is being written may hold more by now than what is being merged.
         """
@@ -85,8 +86,6 @@ class Overlap:
         with closing(sqlite3.connect("", uri=True)) as connection:
             for name, path in paths.items():
                 attach(connection, path, name)
-                if connection.execute(f"PRAGMA {name}.user_version").fetchone() != (VERSION,):
-                    return None
             with sqlite_errors(paths["later"]):
                 runs = {"earlier": self._other.number, "later": self._run.number}
                 places.update(connection.execute(_TRIALS, runs))

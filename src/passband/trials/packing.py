@@ -15,7 +15,6 @@ from passband.trials.checksums import (
     call_checksum,
     checksum,
     score_checksum,
-    session_checksum,
     trial_checksum,
 )
 from passband.trials.codec import encoded, encoded_transcript, storable
@@ -101,8 +100,7 @@ def statements(
 def packed(table: str, values: tuple[object, ...]) -> tuple[object, ...]:
     """Return a row of a table with its checksum."""
     checksums = {
-        "trial": trial_checksum, "score": score_checksum, "session": session_checksum,
-        "call": call_checksum,
+        "trial": trial_checksum, "score": score_checksum, "call": call_checksum,
     }  # fmt: skip
     crc = checksums.get(table, checksum)(values)
     return (*[storable(value) if type(value) is str else value for value in values], crc)
@@ -116,7 +114,7 @@ def trial(run: int, row: TrialRow, body: int | None) -> tuple[Any, ...]:
         run, row.problem, row.trial, STATUS[row.status], row.prompt_tokens, row.completion_tokens,
         row.latency_ms, row.attempts, row.seed, row.request_id, body,
         None if row.cost is None else finite(row.cost, "a cost"), row.reason, row.source,
-        row.finish_reason,
+        row.finish_reason, row.reasoning_tokens, row.cached_tokens,
     )  # fmt: skip
     try:
         crc = trial_checksum(values)
@@ -126,7 +124,7 @@ def trial(run: int, row: TrialRow, body: int | None) -> tuple[Any, ...]:
     if row.request_id is None and row.reason is None and row.finish_reason is None:
         return (*values, crc)
     return (*values[:9], storable(values[9]), *values[10:12], storable(values[12]),
-            values[13], storable(values[14]), crc)  # fmt: skip
+            values[13], storable(values[14]), *values[15:], crc)  # fmt: skip
 
 
 def body(number: int, run: int, row: TrialRow) -> tuple[Any, ...]:

@@ -36,7 +36,6 @@ from passband.trials.records import (
 )
 from passband.trials.rounds import count_complete_rounds, outcomes_of_rounds
 from passband.trials.rows import (
-    REASONING,
     SCORE_STATUSES,
     STATUSES,
     AttemptRow,
@@ -384,9 +383,13 @@ class Trials(Framed):
         tallies = self._counts.trial_tallies(run)
         return sum(tallies.prompt_tokens), sum(tallies.completion_tokens)
 
-    def reasoning_tokens(self, run: int) -> tuple[int, int]:
-        """Return the tokens of reasoning, which came out too, and the trials that state theirs."""
-        return self._rows.counter(REASONING[0], run), self._rows.counter(REASONING[1], run)
+    def reasoning_tokens(self, run: int) -> int:
+        """Return how many of the tokens that came out were reasoning, where they were counted."""
+        return sum(self._counts.trial_tallies(run).reasoning_tokens)
+
+    def cached_tokens(self, run: int) -> int:
+        """Return how many of the tokens that went in were read from a cache, where counted."""
+        return sum(self._counts.trial_tallies(run).cached_tokens)
 
     def cost(self, run: int) -> float:
         """Return what the trials cost, where that was recorded with them."""

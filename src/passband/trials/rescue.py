@@ -11,8 +11,17 @@ from typing import Any
 
 from passband.errors import PassbandError
 from passband.trials.checksums import is_intact
-from passband.trials.roots import restore_roots
-from passband.trials.schema import APPLICATION, FILE, TABLES, VERSION, create, selected
+from passband.trials.schema import (
+    APPLICATION,
+    CREATE,
+    FILE,
+    TABLES,
+    VERSION,
+    expected_tables,
+    refuse_other_layout,
+    selected,
+    tables_of,
+)
 
 __all__ = ["KEYS", "Rescue", "make", "opened", "spare_rows"]
 
@@ -35,88 +44,68 @@ _LEAST = 32  # pages; SQLite refuses all tables of a file that ends before the f
 _BODY = 10  # where the row of a trial has the number of its body
 
 
-def opened(copy: Path) -> tuple[sqlite3.Connection, int]:
-    """Open a copy and return it with its version.
-
-    If need be it gets a new first page: that holds the tables, alike in every store.
-    """
+def opened(copy: Path, original: Path) -> sqlite3.Connection:
+    """Open a copy of a file; if need be with a new first page, which holds its tables."""
     try:
-        return _readable(copy)
+        return _readable(copy, original)
     except sqlite3.DatabaseError:
         pass
-    problem: Exception = PassbandError("no run is readable")
-    for version in (VERSION, 1):  # the tables of versions 2 and 3 are in the same places
-        with copy.open("r+b") as file:
-            size = max(copy.stat().st_size, _LEAST * _PAGE)
-            file.truncate(size)
-            file.write(_first_page(version, size // _PAGE))
-        try:
-            _restore_roots(copy)
-            return _readable(copy)
-        except sqlite3.DatabaseError as error:
-            problem = error
-    raise PassbandError(f"nothing can be read of it: {problem}.") from problem
+    with copy.open("r+b") as file:
+        size = max(copy.stat().st_size, _LEAST * _PAGE)
+        file.truncate(size)
+        file.write(_first_page(size // _PAGE))
+    try:
+        return _readable(copy, original)
+    except sqlite3.DatabaseError as error:
+        raise PassbandError(f"nothing can be read of it: {error}.") from error
 
 
-def _restore_roots(copy: Path) -> None:
-    with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
-        restore_roots(connection)
-
-
-def _first_page(version: int, pages: int) -> bytes:
+def _first_page(pages: int) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / FILE
-        with closing(make(path, version)):
+        with closing(make(path)):
             pass
         head = bytearray(path.read_bytes()[:_PAGE])
     head[28:32] = pages.to_bytes(4, "big")
     return bytes(head)
 
 
-def make(path: Path, version: int) -> sqlite3.Connection:
-    """Make a file with the tables of a version."""
+def make(path: Path) -> sqlite3.Connection:
+    """Make a file with the tables of a store."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.executescript(
-        f"PRAGMA journal_mode=WAL; BEGIN; {create(version)} "
-        f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={version}; COMMIT;"
+        f"PRAGMA journal_mode=WAL; BEGIN; {CREATE} "
+        f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={VERSION}; COMMIT;"
     )
     return connection
 
 
-def _readable(copy: Path) -> tuple[sqlite3.Connection, int]:
-    """Open a copy whose runs can be read."""
+def _readable(copy: Path, original: Path) -> sqlite3.Connection:
+    """Open a copy whose tables and runs can be read; refuse one of another layout."""
     connection = sqlite3.connect(copy, isolation_level=None)
-    connection.text_factory = bytes  # as it is, whatever it is
     try:
-        version = _version(connection)
-        if version > 1:
-            _require_a_run(connection, version)
-        else:
-            connection.execute("SELECT * FROM run").fetchall()
-    except sqlite3.DatabaseError:
-        connection.close()
-        raise
+        _require_tables(connection, original)
+        connection.text_factory = bytes  # as it is, whatever it is
+        _require_a_run(connection)
     except UnicodeDecodeError as error:  # in what SQLite says of a table
         connection.close()
         raise sqlite3.DatabaseError("the name of a table is not UTF-8") from error
-    return connection, version
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
-def _version(connection: sqlite3.Connection) -> int:
-    """Return the version of the tables, by their columns."""
-
-    def has(table: str, column: str) -> bool:
-        rows = connection.execute(f"PRAGMA table_info({table})").fetchall()
-        return any(row[1] in (column, column.encode()) for row in rows)
-
-    if has("call", "key"):
-        return 4
-    if has("trial", "finish_reason"):
-        return 3
-    return 2 if has("run", "crc") else 1
+def _require_tables(connection: sqlite3.Connection, original: Path) -> None:
+    found = tables_of(connection)
+    if all(found.get(name) == text for name, text in expected_tables().items()):
+        return
+    if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION:
+        refuse_other_layout(original, int(connection.execute("PRAGMA user_version").fetchone()[0]))
+    raise sqlite3.DatabaseError("its tables are not those of a run directory")
 
 
-def _require_a_run(connection: sqlite3.Connection, version: int) -> None:
+def _require_a_run(connection: sqlite3.Connection) -> None:
     """Require that a run is as it was written, or its second copy is, if there are any."""
     problem = sqlite3.DatabaseError("no run is what was written")
     try:
@@ -125,14 +114,12 @@ def _require_a_run(connection: sqlite3.Connection, version: int) -> None:
             return
     except sqlite3.DatabaseError as error:
         problem = error
-    if not any(row[0] == "run" for row in spare_rows(connection, version)):
+    if not any(row[0] == "run" for row in spare_rows(connection)):
         raise problem
 
 
-def spare_rows(connection: sqlite3.Connection, version: int) -> Iterator[tuple[Any, ...]]:
+def spare_rows(connection: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
     """Yield the intact rows of `spare` that can be read."""
-    if version < 3:
-        return
     with suppress(sqlite3.DatabaseError):
         for raw in connection.execute(f"SELECT {selected('spare')} FROM spare"):
             if (row := _intact("spare", raw)) is not None:
@@ -160,9 +147,8 @@ def _intact(table: str, row: tuple[Any, ...]) -> tuple[Any, ...] | None:
 class Rescue:
     """Yields the rows of tables that can be read and are what was written."""
 
-    def __init__(self, connection: sqlite3.Connection, version: int) -> None:
+    def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._version = version
         self._most: dict[str, int] = {}  # the largest number seen, by column
 
     def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
@@ -183,9 +169,7 @@ class Rescue:
             last: int | None = None
             try:
                 for key, raw in self._scan(table, prefix, low, high, order):
-                    # version 1 has nothing to check a row by
-                    row = raw if self._version == 1 else _intact(table, raw)
-                    if row is None:
+                    if (row := _intact(table, raw)) is None:
                         continue
                     last = key[depth]
                     self._most[name] = max(self._most.get(name, 0), last)
@@ -202,9 +186,6 @@ class Rescue:
         elif low == high and depth + 1 < len(KEYS[table]):
             yield from self._between(table, (*prefix, low), 0, _FARTHEST)
 
-    def _columns(self, table: str) -> str:
-        return "*" if self._version == 1 else selected(table, self._version)
-
     def _scan(
         self, table: str, prefix: tuple[int, ...], low: int, high: int, order: str
     ) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...]]]:
@@ -212,7 +193,7 @@ class Rescue:
         fixed = "".join(f"{key}=? AND " for key in keys[: len(prefix)])
         by = ", ".join(f"{key} {order}" for key in keys)
         query = (
-            f"SELECT {', '.join(keys)}, {self._columns(table)} FROM {table} NOT INDEXED "
+            f"SELECT {', '.join(keys)}, {selected(table)} FROM {table} NOT INDEXED "
             f"WHERE {fixed}{keys[len(prefix)]} BETWEEN ? AND ? ORDER BY {by}"
         )
         for row in self._connection.execute(query, (*prefix, low, high)):

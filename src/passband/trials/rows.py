@@ -10,7 +10,6 @@ __all__ = [
     "CALL_STATUSES",
     "FAILED",
     "LOWER_IS_BETTER",
-    "REASONING",
     "SCORE_STATUSES",
     "STATUSES",
     "AttemptRow",
@@ -67,14 +66,6 @@ failed      no reply came back; `outcome`, `http` and `detail` say why
 """
 
 
-REASONING = ("reasoning_tokens", "reasoning_trials")
-"""Counters of a run that count no rows: tokens of reasoning, and the trials that state theirs.
-
-Trials of earlier versions, imported and salvaged ones are not among them, nor are merged ones where
-rows were read one by one, or some of them were there.
-"""
-
-
 @dataclass(frozen=True, slots=True)
 class ProblemRow:
     """One problem of a run; its key says which one it is, its position where the data have it."""
@@ -125,7 +116,8 @@ class TrialRow:
     reason: str | None = None  # why a schedule chose it
     source: int | None = None  # where an imported row comes from
     finish_reason: str | None = None  # the server's word, where it says more than the status
-    reasoning_tokens: int | None = None  # added up by run, and not kept with the trial
+    reasoning_tokens: int | None = None  # of `completion_tokens`
+    cached_tokens: int | None = None  # of `prompt_tokens`: read from the server's cache
 
 
 @dataclass(frozen=True, slots=True)

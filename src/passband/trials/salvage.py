@@ -10,7 +10,6 @@ to a judge is kept without its trial: its reply is paid for, and found by what w
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import tempfile
@@ -21,17 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, PassbandError
-from passband.trials.codec import readable, storable
-from passband.trials.connection import connect
+from passband.trials.call_totals import CallTotals, put_totals
+from passband.trials.calls import calls_of
+from passband.trials.checked import CheckedRows
+from passband.trials.codec import storable
 from passband.trials.lock import Busy, holder
-from passband.trials.migrations import rebuild
 from passband.trials.packing import INTO, MARKS, packed
 from passband.trials.rescue import KEYS, Rescue, make, opened, spare_rows
-from passband.trials.rows import SCORE_STATUSES, STATUSES
-from passband.trials.schema import FILE, VERSION, text_of
-from passband.trials.spare import SPARED, spared
+from passband.trials.schema import FILE, text_of
+from passband.trials.spare import SPARED, fill_spare, spared
+from passband.trials.tallies import Tallies
 
-__all__ = ["Salvaged", "salvage"]
+__all__ = ["Salvaged", "rebuild", "salvage"]
 
 _BLOCK = 4096  # bytes: a page, and what a bad disk loses at least
 
@@ -48,7 +48,6 @@ _INCOMPLETE = {
     "call": "NOT EXISTS (SELECT 1 FROM scorer AS s JOIN problem AS p ON p.run=s.run "
     "WHERE s.scorer=call.scorer AND p.problem=call.problem)",
 }
-_SINCE = {"source": 2, "call": 4}  # the version that has added a table
 _LOOSE = (
     "SELECT id, run, problem, trial, status FROM body AS b WHERE NOT EXISTS (SELECT 1 FROM trial "
     "AS t WHERE t.run=b.run AND t.problem=b.problem AND t.trial=b.trial)"
@@ -74,14 +73,13 @@ def salvage(damaged: Path, new: Path) -> Salvaged:
         raise Busy(f"{damaged} is in use by {owner}.")
     new.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=new.parent, prefix=f".{new.name}.") as folder:
-        # A run of version 1 may have to be named after its directory.
-        copy, made = Path(folder) / "copy" / FILE, Path(folder) / "new" / damaged.resolve().name
+        copy, made = Path(folder) / "copy" / FILE, Path(folder) / "new"
         _copy_blocks(damaged / FILE, copy)
         log = damaged / f"{FILE}-wal"
         if log.exists():
             _copy_blocks(log, copy.with_name(log.name))
-        made.mkdir(parents=True)
-        salvaged = _copy_rows(copy, made / FILE)
+        made.mkdir()
+        salvaged = _copy_rows(copy, made / FILE, damaged / FILE)
         made.rename(new)
     return salvaged
 
@@ -100,49 +98,35 @@ def _copy_blocks(source: Path, target: Path) -> None:
             new.write(block.ljust(length, b"\0"))
 
 
-def _copy_rows(copy: Path, path: Path) -> Salvaged:
-    source, version = opened(copy)
-    tables = [table for table in KEYS if version >= _SINCE.get(table, 1)]
-    with closing(source), closing(make(path, 1 if version == 1 else VERSION)) as target:
+def _copy_rows(copy: Path, path: Path, damaged: Path) -> Salvaged:
+    with closing(opened(copy, damaged)) as source, closing(make(path)) as target:
         target.text_factory = text_of
-        rescue = Rescue(source, version)
+        rescue = Rescue(source)
         target.execute("BEGIN")
-        for table in tables:
-            rows = rescue.rows(table)
-            if version == 1:
-                rows = (row for row in rows if _is_usable(table, row))
-            _fill(target, table, rows, version)
+        for table in KEYS:
+            _fill(target, table, rescue.rows(table))
         for table in SPARED:
-            _fill(target, table, spared(spare_rows(source, version), table), version)
-        restored = _restore_trials(target) if version > 1 else 0
+            _fill(target, table, spared(spare_rows(source), table))
+        restored = _restore_trials(target)
         incomplete = {
             table: target.execute(f"DELETE FROM {table} WHERE {condition}").rowcount
             for table, condition in _INCOMPLETE.items()
-            if table in tables
         }
-        if version > 1:
-            rebuild(target, path)
+        rebuild(target, path)
         target.execute("COMMIT")
-        counts = dict.fromkeys(KEYS, 0) | {
+        counts = {
             table: int(target.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-            for table in tables
+            for table in KEYS
         }
     if not counts["run"]:
         raise PassbandError("nothing can be read of it: the names of its tasks are lost.")
-    connect(path).close()  # migrates what is of version 1
     lost = {table: count for table, count in incomplete.items() if count}
     return Salvaged(counts, lost, restored)
 
 
-def _fill(
-    target: sqlite3.Connection, table: str, rows: Iterator[tuple[Any, ...]], version: int
-) -> None:
+def _fill(target: sqlite3.Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> None:
     """Insert rows, except those that are there and those that the table does not take."""
     into = f"{INTO[table]} {MARKS[table]}"
-    if version == 1:
-        columns = target.execute(f"PRAGMA table_info({table})").fetchall()
-        marks = ("CAST(? AS TEXT)" if kind == "TEXT" else "?" for _, _, kind, *_ in columns)
-        into = f"INTO {table} VALUES ({','.join(marks)})"
     for row in rows:
         values = [storable(value) if isinstance(value, str) else value for value in row]
         try:
@@ -155,7 +139,7 @@ def _restore_trials(target: sqlite3.Connection) -> int:
     """Make trials for completions that have lost theirs, and return how many."""
     loose = [
         packed("trial", (run, problem, trial, status, *[None] * 3, 0, None, None, number,
-                         *[None] * 4))
+                         *[None] * 6))
         for number, run, problem, trial, status in target.execute(_LOOSE).fetchall()
     ]  # fmt: skip
     return sum(
@@ -164,17 +148,38 @@ def _restore_trials(target: sqlite3.Connection) -> int:
     )
 
 
-def _is_usable(table: str, row: tuple[Any, ...]) -> bool:
-    """Return whether a row of version 1, which has no checksum, can be what was written."""
-    try:
-        if table == "body":
-            return readable(*row[1:])
-        if table == "run":
-            return all(isinstance(json.loads(row[column]), dict) for column in (3, 5))
-        if table == "problem":
-            return isinstance(json.loads(row[4]), dict)
-        if table == "trial":
-            return row[3] in range(len(STATUSES))
-        return table != "score" or row[4] in range(len(SCORE_STATUSES))
-    except (TypeError, ValueError):
-        return False
+def rebuild(connection: sqlite3.Connection, path: Path) -> None:
+    """Make tallies and counters from the rows they count, and the second copies of rows."""
+    fill_spare(connection)
+    for table in ("trial_tally", "score_tally", "counter"):
+        connection.execute(f"DELETE FROM {table}")
+    tallies = Tallies(connection, path)
+    for table in ("run", "session", "source", "scorer"):
+        tallies.count(table, 0, connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+    for (run,) in connection.execute("SELECT run FROM run").fetchall():
+        for table in ("problem", "attempt"):
+            query = f"SELECT count(*) FROM {table} WHERE run=?"
+            tallies.count(table, run, connection.execute(query, (run,)).fetchone()[0])
+        scorers = _column(connection, "SELECT scorer FROM scorer WHERE run=?", run)
+        problems = _column(connection, "SELECT problem FROM problem WHERE run=?", run)
+        tallies.recount(run, scorers, problems)
+        for scorer in scorers:
+            _add_calls_up(connection, path, tallies, scorer)
+        tallies.write()
+    tallies.count("commit", 0, 1)
+    tallies.write()
+
+
+def _add_calls_up(
+    connection: sqlite3.Connection, path: Path, tallies: Tallies, scorer: int
+) -> None:
+    totals = CallTotals()
+    for call in calls_of(CheckedRows(connection, path), "scorer=?", scorer):
+        totals.add(call)
+    if totals.calls:
+        tallies.count("call", scorer, totals.calls)
+        put_totals(connection, scorer, totals)
+
+
+def _column(connection: sqlite3.Connection, query: str, run: int) -> list[int]:
+    return [row[0] for row in connection.execute(query, (run,))]

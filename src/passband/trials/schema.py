@@ -21,7 +21,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from passband.errors import InvalidInput, PassbandError
-from passband.trials.layouts import VERSION_1, VERSION_2
 
 __all__ = [
     "APPLICATION",
@@ -35,12 +34,12 @@ __all__ = [
     "EmptyStore",
     "check",
     "corrupt",
-    "create",
-    "create_table",
-    "definitions",
+    "expected_tables",
     "no_run",
+    "refuse_other_layout",
     "selected",
     "sqlite_errors",
+    "tables_of",
     "text_of",
 ]
 
@@ -48,7 +47,7 @@ FILE = "trials.sqlite"
 LOCK_FILE = "lock"
 SHARDS = "shards"  # the folder of the stores of shards while they are asked
 APPLICATION = 0x70623031  # "pb01", so that `file` and we know what it is
-VERSION = 4
+VERSION = 5  # of the layout: that of passband 0.1.0
 _CHECKED_BYTES = 200_000_000  # files up to this size are checked whenever they are opened
 
 # All of it must fit into the first page: salvaging puts a new one in place of a damaged one.
@@ -58,8 +57,8 @@ _COLUMNS = {
     "crc INT NOT NULL,UNIQUE(task,model)",
     # a process that asked; one that was killed has no end
     "session": "session INTEGER PRIMARY KEY,started TEXT NOT NULL,ended TEXT,seconds REAL,"
-    "trials INT,concurrency INT NOT NULL,version TEXT NOT NULL,address TEXT,crc INT NOT NULL,"
-    "pid INT,host TEXT",
+    "trials INT,concurrency INT NOT NULL,version TEXT NOT NULL,address TEXT,pid INT,host TEXT,"
+    "crc INT NOT NULL",
     # a file that trials were imported from
     "source": "source INTEGER PRIMARY KEY,reader TEXT NOT NULL,file TEXT NOT NULL,"
     "sha256 TEXT NOT NULL,added TEXT NOT NULL,crc INT NOT NULL",
@@ -72,7 +71,8 @@ _COLUMNS = {
     "trial": "run INT NOT NULL,problem INT NOT NULL,trial INT NOT NULL CHECK(trial>=0),"
     "status INT NOT NULL,prompt_tokens INT,completion_tokens INT,latency_ms INT,"
     "attempts INT NOT NULL,seed INT,request_id TEXT,body INT,cost REAL,reason TEXT,source INT,"
-    "crc INT NOT NULL,finish_reason TEXT,PRIMARY KEY(run,problem,trial)",
+    "finish_reason TEXT,reasoning_tokens INT,cached_tokens INT,crc INT NOT NULL,"
+    "PRIMARY KEY(run,problem,trial)",
     # knows its trial, so that it can be used when the trial's page is lost
     "body": "id INTEGER PRIMARY KEY,run INT NOT NULL,problem INT NOT NULL,trial INT NOT NULL,"
     "status INT NOT NULL,codec INT NOT NULL,text BLOB,reasoning BLOB,transcript BLOB,"
@@ -86,7 +86,8 @@ _COLUMNS = {
     # places: trials as bits, the first in the lowest; sums beyond 63 bits are text
     "trial_tally": "run INT NOT NULL,problem INT NOT NULL,status INT NOT NULL,trials INT NOT NULL,"
     "places BLOB NOT NULL,prompt_tokens ANY NOT NULL,completion_tokens ANY NOT NULL,"
-    "cost REAL NOT NULL,retried INT NOT NULL,crc INT NOT NULL,PRIMARY KEY(run,problem,status)",
+    "cost REAL NOT NULL,retried INT NOT NULL,reasoning_tokens ANY NOT NULL,"
+    "cached_tokens ANY NOT NULL,crc INT NOT NULL,PRIMARY KEY(run,problem,status)",
     # odd: values that are neither 0 nor 1
     "score_tally": "scorer INT NOT NULL,problem INT NOT NULL,trial_status INT NOT NULL,"
     "status INT NOT NULL,scores INT NOT NULL,valued INT NOT NULL,total REAL NOT NULL,"
@@ -94,8 +95,7 @@ _COLUMNS = {
     # rows of a table in all, of a run or of a scorer; and the commits
     "counter": "name TEXT NOT NULL,number INT NOT NULL,value INT NOT NULL,crc INT NOT NULL,"
     "PRIMARY KEY(name,number)",
-    # runs and scorers once more, and the calls of a scorer added up, as JSON; tables of later
-    # versions follow, so that all others are where they were
+    # runs and scorers once more, and the calls of a scorer added up, as JSON
     "spare": "name TEXT NOT NULL,number INT NOT NULL,row TEXT NOT NULL,crc INT NOT NULL,"
     "PRIMARY KEY(name,number)",
     # a request to a judge: found by its trial, and by what was asked (key). For want of room
@@ -111,55 +111,23 @@ _TYPES = ("INT", "INTEGER", "TEXT", "REAL", "BLOB", "ANY")
 
 def _typed(columns: str) -> tuple[tuple[str, str], ...]:
     words = [part.split()[:2] for part in columns.split(",")]
-    typed = [(word[0], word[1]) for word in words if word[-1] in _TYPES]
-    return tuple(sorted(typed, key=lambda column: column[0] == "crc"))
+    return tuple((word[0], word[1]) for word in words if word[-1] in _TYPES)
 
 
 TABLES = {table: _typed(columns) for table, columns in _COLUMNS.items()}
-"""The columns of each table and their types, in the order of rows: the checksum is the last.
-
-A column that was added to a table comes after the checksum in the file.
-"""
-
-_ADDED = {"session": ("pid", "host"), "trial": ("finish_reason",)}  # columns, by version 3
+"""The columns of each table and their types, in the order of rows: the checksum is the last."""
 
 
-def _statement(table: str, columns: str) -> str:
-    end = "" if table in _WITH_ROWID else ",WITHOUT ROWID"
-    return f"CREATE TABLE {table}({columns})STRICT{end};"
-
-
-CREATE = "".join(_statement(table, columns) for table, columns in _COLUMNS.items())
-
-
-def create(version: int) -> str:
-    """Return the statements that make the tables of a version; nothing for an unknown one."""
-    if version not in (2, 3):
-        return {1: VERSION_1, VERSION: CREATE}.get(version, "")
-    later = ("call",) if version == 3 else ("spare", "call")
-    earlier = {table: _COLUMNS[table] for table in _COLUMNS if table not in later}
-    if version == 2:
-        earlier |= VERSION_2
-    return "".join(_statement(table, columns) for table, columns in earlier.items())
-
-
-def create_table(table: str, *, temporary: bool = False) -> str:
-    """Return the statement that makes one table of this version."""
-    text = _statement(table, _COLUMNS[table])
-    return text.replace("CREATE", "CREATE TEMP", 1) if temporary else text
-
-
-def definitions(table: str) -> list[str]:
-    """Return the definition of each column of a table without constraints."""
-    return _COLUMNS[table].split(",")
+CREATE = "".join(
+    f"CREATE TABLE {table}({columns})STRICT{'' if table in _WITH_ROWID else ',WITHOUT ROWID'};"
+    for table, columns in _COLUMNS.items()
+)
 
 
 @lru_cache
-def selected(table: str, version: int = VERSION, prefix: str = "") -> str:
-    """Return the columns of a row as a query lists them, NULL for one that the version lacks."""
-    lacking = _ADDED.get(table, ()) if version < 3 else ()
-    names = [name for name, _ in TABLES[table]]
-    return ",".join(f"NULL AS {n}" if n in lacking else f"{prefix}{n}" for n in names)
+def selected(table: str, prefix: str = "") -> str:
+    """Return the columns of a row as a query lists them."""
+    return ",".join(f"{prefix}{name}" for name, _ in TABLES[table])
 
 
 class CorruptStore(PassbandError):
@@ -220,53 +188,66 @@ def text_of(data: bytes) -> str:
 
 def check(
     connection: sqlite3.Connection, path: Path, *, crashed: bool = False, through: bool = True
-) -> int:
-    """Refuse a file that is not ours, newer or damaged; return its version, 0 if it is empty."""
+) -> bool:
+    """Refuse a file that is not ours, of another layout or damaged; return whether it has tables.
+
+    A file without tables is an empty store.
+    """
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version > VERSION and application == APPLICATION:
-        raise InvalidInput(
-            f"{path} was written by a newer passband (layout {version}; this one knows "
-            f"{VERSION}). Update passband to go on with it."
-        )
-    tables = _tables_of(connection)
+    if application == APPLICATION:
+        refuse_other_layout(path, version)
+    tables = tables_of(connection)
     if application != APPLICATION and tables:
         raise InvalidInput(f"{path} is an SQLite file, but not one of passband's.")
-    expected = _expected(version)
-    if any(tables.get(name) != text for name, text in expected.items()) or (
-        not expected and tables
-    ):
+    is_made = version == VERSION
+    if is_made and any(tables.get(name) != text for name, text in expected_tables().items()):
         raise corrupt(path, "its tables are not those of a run directory")
-    if not expected:
+    if not is_made:
+        if tables:
+            raise corrupt(path, "its tables are not those of a run directory")
         _refuse_truncated(path)
     if crashed or (through and path.stat().st_size <= _CHECKED_BYTES):
         verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
             raise corrupt(path, " ".join(str(verdict).split()))
-    return version
+    return is_made
 
 
-def _tables_of(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return the text of each table; a column that was added has a space before it."""
+def refuse_other_layout(path: Path, version: int) -> None:
+    """Refuse a file of passband's whose layout is not that of this version."""
+    if version > VERSION:
+        raise InvalidInput(
+            f"{path} was written by a newer passband (layout {version}; this one knows "
+            f"{VERSION}). Update passband to go on with it."
+        )
+    if 0 < version < VERSION:
+        raise InvalidInput(
+            f"{path} was written by a passband before 0.1.0 (layout {version}; this one knows "
+            f"{VERSION}). Read it with the passband that wrote it: its `passband export` writes "
+            f"JSONL, which `passband import` reads."
+        )
+
+
+def tables_of(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return the text of each table and index."""
     rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql NOT NULL")
-    return {name: sql.replace(", ", ",") for name, sql in rows.fetchall()}
+    return dict(rows.fetchall())
 
 
 @lru_cache
-def _expected(version: int) -> dict[str, str]:
-    """Return the text of each table as SQLite keeps it; none for an unknown version."""
-    if not create(version):
-        return {}
+def expected_tables() -> dict[str, str]:
+    """Return the text of each table as SQLite keeps it."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(create(version))
-        return _tables_of(connection)
+        connection.executescript(CREATE)
+        return tables_of(connection)
 
 
 def _refuse_truncated(path: Path) -> None:
     """Refuse a file without tables in a directory whose lock says that it had some."""
     try:
         owner = json.loads((path.parent / LOCK_FILE).read_bytes() or b'{"made": false}')
-        made = owner.get("made", True)  # version 1 did not say
+        made = owner.get("made", True)
     except FileNotFoundError:
         return
     except (OSError, ValueError, AttributeError, RecursionError):

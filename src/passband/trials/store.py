@@ -213,7 +213,6 @@ class Store(ProblemTable):
                 self._tallies.add_trials(run, batch.trials)
                 for scorer, scores in batch.scores.items():
                     self._tallies.add_scores(scorer, scores)
-            self._tallies.add_reasoning(run, trials)
         self._last_body = batch.last_body
 
     def trial(self, run: int, problem: int, trial: int) -> TrialRow | None:

@@ -17,7 +17,7 @@ from typing import Any
 from passband.trials.checked import CheckedRows
 from passband.trials.checksums import score_tally_checksum, trial_tally_checksum
 from passband.trials.packing import insertions, packed
-from passband.trials.rows import REASONING, STATUSES, TrialRow
+from passband.trials.rows import STATUSES
 from passband.trials.tally_columns import ScoreTallies, TrialTallies
 
 __all__ = ["ScoreTally", "Tallies", "TrialTally"]
@@ -28,7 +28,9 @@ _AT_ONCE = 20  # problems whose trials are added up again together
 
 _TrialKey = tuple[int, int, int]  # run, problem, status
 _ScoreKey = tuple[int, int, int, int]  # scorer, problem, status of the trial, status
-_Trial = tuple[int, int, int, int | None, int | None, float | None, int]
+_Trial = tuple[
+    int, int, int, int | None, int | None, float | None, int, int | None, int | None
+]  # fmt: skip
 _Score = tuple[int, int, int, float | None]
 
 
@@ -42,14 +44,17 @@ class TrialTally:
     completion_tokens: int = 0
     cost: float = 0.0
     retried: int = 0  # of them, how many needed more than one attempt
+    reasoning_tokens: int = 0  # of those that came out
+    cached_tokens: int = 0  # of those that went in
 
     @classmethod
     def of_row(cls, row: tuple[Any, ...]) -> TrialTally:
         """Return the tally that a row holds."""
-        trials, places, prompt, completion, cost, retried = row[3:9]
+        trials, places, prompt, completion, cost, retried, reasoning, cached = row[3:11]
         return cls(
-            trials, int.from_bytes(places, "little"), int(prompt), int(completion), cost, retried
-        )
+            trials, int.from_bytes(places, "little"), int(prompt), int(completion), cost, retried,
+            int(reasoning), int(cached),
+        )  # fmt: skip
 
     def add(self, row: tuple[Any, ...]) -> None:
         """Add a row of `trial`."""
@@ -59,10 +64,13 @@ class TrialTally:
         self.completion_tokens += row[5] or 0
         self.cost += row[11] or 0.0
         self.retried += row[7] > 1
+        self.reasoning_tokens += row[15] or 0
+        self.cached_tokens += row[16] or 0
 
     def join(
-        self, trials: int, places: bytes, prompt: int, completion: int, cost: float, retried: int
-    ) -> None:
+        self, trials: int, places: bytes, prompt: int, completion: int, cost: float, retried: int,
+        reasoning: int, cached: int,
+    ) -> None:  # fmt: skip
         """Add the tally of other trials, as it is stored."""
         self.trials += trials
         self.places |= int.from_bytes(places, "little")
@@ -70,15 +78,18 @@ class TrialTally:
         self.completion_tokens += completion
         self.cost += cost
         self.retried += retried
+        self.reasoning_tokens += reasoning
+        self.cached_tokens += cached
 
     def row(self, key: _TrialKey) -> tuple[object, ...]:
         """Return the row that holds the tally."""
         places = self.places.to_bytes((self.places.bit_length() + 7) // 8, "little")
-        prompt: int | str = self.prompt_tokens
-        completion: int | str = self.completion_tokens
-        if self.prompt_tokens >= _LARGEST or self.completion_tokens >= _LARGEST:
-            prompt, completion = str(prompt), str(completion)
-        values = (*key, self.trials, places, prompt, completion, self.cost, self.retried)
+        tokens: list[Any] = [
+            self.prompt_tokens, self.completion_tokens, self.reasoning_tokens, self.cached_tokens,
+        ]  # fmt: skip
+        if max(tokens) >= _LARGEST:
+            tokens = list(map(str, tokens))
+        values = (*key, self.trials, places, *tokens[:2], self.cost, self.retried, *tokens[2:])
         return (*values, trial_tally_checksum(values))
 
 
@@ -134,10 +145,10 @@ class Tallies:
     # -- changes ---------------------------------------------------------------------------
 
     def add_trials(self, run: int, rows: Sequence[_Trial]) -> None:
-        """Add (problem, trial, status, prompt tokens, completion tokens, cost, attempts)."""
+        """Add (problem, trial, status, tokens in, out, cost, attempts, reasoning, cached)."""
         self._load("trial_tally", run, {row[0] for row in rows})
         last = tally = None
-        for problem, trial, status, prompt, completion, cost, attempts in rows:
+        for problem, trial, status, prompt, completion, cost, attempts, reasoned, cached in rows:
             if tally is None or last != (problem, status):  # a problem's trials come together
                 last = problem, status
                 tally = self._changed_trial(run, problem, status)
@@ -149,6 +160,10 @@ class Tallies:
                 tally.completion_tokens += completion
             if cost is not None:
                 tally.cost += cost
+            if reasoned:
+                tally.reasoning_tokens += reasoned
+            if cached:
+                tally.cached_tokens += cached
             if attempts > 1:
                 tally.retried += 1
         self.count("trial", run, len(rows))
@@ -187,13 +202,6 @@ class Tallies:
             self.count("score", scorer, sum(row[3] for row in rows))
             self._write_many()
 
-    def add_reasoning(self, run: int, trials: Iterable[TrialRow]) -> None:
-        """Add the tokens of reasoning, and the trials that came with their number."""
-        counts = [t.reasoning_tokens for t in trials if t.reasoning_tokens is not None]
-        for name, more in zip(REASONING, (sum(counts), len(counts)), strict=True):
-            if more:
-                self.count(name, run, more)
-
     def recount(self, run: int, scorers: Iterable[int], problems: Iterable[int]) -> None:
         """Add the trials of problems up again, and what these scorers gave them."""
         remaining = sorted(set(problems))
@@ -201,7 +209,7 @@ class Tallies:
             chunk = remaining[start : start + _AT_ONCE]
             self._drop("trial_tally", run, chunk)
             rows = self._of_problems("trial", "run", run, chunk)
-            self.add_trials(run, [(*row[1:6], row[11], row[7]) for row in rows])
+            self.add_trials(run, [(*row[1:6], row[11], row[7], *row[15:17]) for row in rows])
             for scorer in scorers:
                 self.recount_scores(run, scorer, chunk)
             self._write_many()

@@ -10,17 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from operator import add
-from struct import Struct, error
+from struct import error
 from typing import Any
 from zlib import crc32
 
 from passband.trials.checked import CheckedRows
-from passband.trials.checksums import is_intact
+from passband.trials.checksums import SCORE, TRIAL_SUMS, is_intact
 
 __all__ = ["ScoreTallies", "TrialTallies", "added"]
 
 _TOGETHER = 1_000  # rows that are checked in one go
-_SUMS = Struct("<7qd").pack
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,8 @@ class TrialTallies:
     completion_tokens: list[int] = field(default_factory=list)
     costs: list[float] = field(default_factory=list)
     retried: list[int] = field(default_factory=list)
+    reasoning_tokens: list[int] = field(default_factory=list)
+    cached_tokens: list[int] = field(default_factory=list)
 
     @classmethod
     def read(cls, rows: CheckedRows, run: int) -> TrialTallies:
@@ -135,10 +136,10 @@ def _are_intact(table: str, columns: list[tuple[Any, ...]]) -> bool:
     """Return whether all rows are; False too if only looking at each of them tells."""
     try:
         if table == "trial_tally":
-            *key, trials, places, taken, given, cost, retried, crc = columns
-            numbers = map(_SUMS, *key, trials, taken, given, retried, cost)
+            *key, trials, places, taken, given, cost, retried, reasoned, cached, crc = columns
+            numbers = map(TRIAL_SUMS, *key, trials, taken, given, retried, reasoned, cached, cost)
             return list(map(crc32, map(add, numbers, places))) == list(crc)
         *counts, total, odd, crc = columns
-        return list(map(crc32, map(_SUMS, *counts, odd, total))) == list(crc)
+        return list(map(crc32, map(SCORE, *counts, odd, total))) == list(crc)
     except (error, TypeError):  # sums beyond 63 bits, or damage
         return False

@@ -64,8 +64,8 @@ def scores_of(
 def _usual_trial(row: tuple[Any, ...]) -> TrialRow | None:
     """Return a trial like most; None for any other, and for one that is damaged."""
     (run, problem, trial, status, prompt, completion, latency, attempts, seed, request, number,
-     cost, reason, source, finish_reason, crc, body, *place, codec, text, reasoning, transcript,
-     text_crc) = row  # fmt: skip
+     cost, reason, source, finish_reason, reasoned, cached, crc, body, *place, codec, text,
+     reasoning, transcript, text_crc) = row  # fmt: skip
     if codec != 0 or [run, problem, trial, status] != place:
         return None
     if not (reason is None and source is None and finish_reason is None):
@@ -81,7 +81,9 @@ def _usual_trial(row: tuple[Any, ...]) -> TrialRow | None:
             NOTHING if latency is None else latency,
             attempts,
             NOTHING if seed is None else seed,
-            number, NOTHING, -1 if request is None else len(named), -1,
+            number, NOTHING, -1 if request is None else len(named), -1, -1,
+            NOTHING if reasoned is None else reasoned,
+            NOTHING if cached is None else cached,
             nan if cost is None else cost,
         )  # fmt: skip
         head = BODY(body, run, problem, trial, status, 0, len(text), -1, -1)
@@ -89,7 +91,7 @@ def _usual_trial(row: tuple[Any, ...]) -> TrialRow | None:
             return None
         return TrialRow(
             problem, trial, STATUSES[status], text.decode(), None, prompt, completion, latency,
-            attempts, seed, request, [], None, cost,
+            attempts, seed, request, [], None, cost, None, None, None, reasoned, cached,
         )  # fmt: skip
     except (TypeError, AttributeError, ValueError, IndexError, struct.error):
         return None
@@ -127,7 +129,7 @@ def trial_of(rows: CheckedRows, row: tuple[Any, ...]) -> TrialRow:
     """Return the trial of its row and that of its completion, whatever they hold."""
     values, body = row[: _COLUMNS - 1], row[_COLUMNS:]
     (_, problem, trial, status, prompt, completion, latency, attempts, seed, request, number,
-     cost, reason, source, finish_reason) = values  # fmt: skip
+     cost, reason, source, finish_reason, reasoned, cached) = values  # fmt: skip
     text = reasoning = transcript = None
     try:
         if trial_checksum(values) != row[_COLUMNS - 1]:
@@ -140,7 +142,7 @@ def trial_of(rows: CheckedRows, row: tuple[Any, ...]) -> TrialRow:
         raise rows.corrupt(f"{error}: {rows.place(*values[:3])}") from error
     return TrialRow(
         problem, trial, rows.status(status), text, reasoning, prompt, completion, latency, attempts,
-        seed, request, [], transcript, cost, reason, source, finish_reason,
+        seed, request, [], transcript, cost, reason, source, finish_reason, reasoned, cached,
     )  # fmt: skip
 
 

@@ -120,11 +120,11 @@ class Walk:
         """
         for row in self._rows.rows("trial", _PLACE, self._run.number, *place):
             (_, problem, trial, status, prompt, completion, latency, attempts, seed, request, body,
-             cost, reason, source, finish_reason) = row  # fmt: skip
+             cost, reason, source, finish_reason, reasoned, cached) = row  # fmt: skip
             found = TrialRow(
                 problem, trial, self._rows.status(status), self._beginning(body, characters), None,
                 prompt, completion, latency, attempts, seed, request, [], None, cost, reason,
-                source, finish_reason,
+                source, finish_reason, reasoned, cached,
             )  # fmt: skip
             for scorer in self._run.scorers:
                 where = "scorer=? AND problem=? AND trial=?"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from passband.errors import ExitCode, InvalidInput, PassbandError
+from passband.log import event
 from passband.trials.checked import CheckedRows
 from passband.trials.connection import BUSY, connect
 from passband.trials.lock import Lock
@@ -88,7 +90,7 @@ class Writer:
             return lost
         new = self._place.with_name(f"{self._place.name}.saved")
         try:
-            copy_to(self._connection, new, name=self._place.name)
+            copy_to(self._connection, new)
         except (PassbandError, OSError):  # why the run stopped matters more
             return lost
         self._file.remove_log()
@@ -100,6 +102,7 @@ class Writer:
         if self._connection.in_transaction:  # part of a larger one
             yield
             return
+        began, changes = time.monotonic(), self._connection.total_changes
         try:
             with sqlite_errors(self.directory / FILE):
                 self._require_reachable()
@@ -110,6 +113,8 @@ class Writer:
                 self._connection.execute("COMMIT")
                 self._file.note_written()
                 self._shorten_log()
+                rows, ms = self._connection.total_changes - changes, time.monotonic() - began
+                event("write", store=self.directory, rows=rows, ms=round(1000 * ms, 1))
         except BaseException as error:
             self._undo()
             if isinstance(error.__cause__, sqlite3.OperationalError) and "full" in str(error):

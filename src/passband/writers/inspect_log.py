@@ -74,7 +74,11 @@ class InspectLog:
         metadata = self.run.config.get("task", {}).get("metadata")
         if isinstance(metadata, Mapping):
             spec["metadata"] = dict(metadata)
-        usage = self._usage(*self.trials.tokens(self.run.number))
+        usage = self._usage(
+            *self.trials.tokens(self.run.number),
+            self.trials.reasoning_tokens(self.run.number) or None,
+            self.trials.cached_tokens(self.run.number) or None,
+        )
         head: Record = {
             "version": 2,
             "status": "cancelled" if self._is_incomplete(epochs, ids) else "success",
@@ -127,15 +131,31 @@ class InspectLog:
             and (name in ("temperature", "top_p") or value == int(value))
         }  # fmt: skip
 
-    def _usage(self, prompt: int | None, completion: int | None) -> Record:
+    def _usage(
+        self,
+        prompt: int | None,
+        completion: int | None,
+        reasoning: int | None,
+        cached: int | None,
+    ) -> Record:
+        """Return tokens by their model; Inspect counts cached ones apart."""
         if not prompt and not completion:
             return {}
         prompt, completion = prompt or 0, completion or 0
         usage = {
-            "input_tokens": prompt, "output_tokens": completion,
+            "input_tokens": prompt - (cached or 0), "output_tokens": completion,
             "total_tokens": prompt + completion,
         }  # fmt: skip
+        if cached is not None:
+            usage["input_tokens_cache_read"] = cached
+        if reasoning is not None:
+            usage["reasoning_tokens"] = reasoning
         return {self.run.model: usage}
+
+    def _usage_of(self, row: TrialRow) -> Record:
+        return self._usage(
+            row.prompt_tokens, row.completion_tokens, row.reasoning_tokens, row.cached_tokens
+        )
 
     def _results(self) -> Record:
         statuses = self.trials.statuses(self.run.number)
@@ -183,7 +203,7 @@ class InspectLog:
             "output": self._output(row, answer),
             "scores": {name: self._value(score) for name, score in trial.scores.items()},
             "metadata": dict(record.get("doc") or {}),
-            "model_usage": self._usage(row.prompt_tokens, row.completion_tokens),
+            "model_usage": self._usage_of(row),
             "uuid": self._uuid(row, problem.key),
         }
         if record.get("choices"):
@@ -205,7 +225,7 @@ class InspectLog:
         if row.text is None and row.status not in _STOPPED:
             return {"model": self.run.model, "choices": []}
         stop = _STOPPED.get(row.status, "stop")
-        usage = self._usage(row.prompt_tokens, row.completion_tokens).get(self.run.model)
+        usage = self._usage_of(row).get(self.run.model)
         choice = {"message": answer, "stop_reason": stop}
         output = {"model": self.run.model, "choices": [choice], "completion": row.text or ""}
         return output if usage is None else output | {"usage": usage}

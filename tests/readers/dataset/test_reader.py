@@ -335,7 +335,19 @@ def test_huge_integers_of_other_width_in_a_later_file_are_counted(tmp_path):
     }
 
 
-@pytest.mark.parametrize("kind", ["string_view", "halffloat"])
+_WRITES_VIEWS = int(pa.__version__.split(".")[0]) >= 21
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(
+            "string_view",
+            marks=pytest.mark.skipif(not _WRITES_VIEWS, reason="pyarrow 21 writes views first"),
+        ),
+        "halffloat",
+    ],
+)
 def test_types_that_arrow_has_few_functions_for_are_counted(kind, tmp_path):
     values = ["1", "2", "2"] if kind == "string_view" else np.array([1, 2, 2], np.float16)
     table = {"problem": pa.array(values, pa.type_for_alias(kind)), "correct": [1, 0, 1]}

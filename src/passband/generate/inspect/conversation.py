@@ -106,6 +106,8 @@ class Conversation:
             request_id=first.request_id,
             transcript=[_record(message) for message in state.messages] if is_long else None,
             cost=self._total("cost"),
+            reasoning_tokens=self._total("reasoning_tokens"),
+            cached_tokens=self._total("cached_tokens"),
             scores=scores or None,
         )
 

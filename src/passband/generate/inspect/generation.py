@@ -72,7 +72,11 @@ def output_of(completion: Completion, model: str) -> Any:
     if tokens != (None, None):
         count_in, count_out = (count or 0 for count in tokens)
         output.usage = ModelUsage(
-            input_tokens=count_in, output_tokens=count_out, total_tokens=count_in + count_out
+            input_tokens=count_in - (completion.cached_tokens or 0),
+            output_tokens=count_out,
+            total_tokens=count_in + count_out,
+            input_tokens_cache_read=completion.cached_tokens,
+            reasoning_tokens=completion.reasoning_tokens,
         )
     return output
 

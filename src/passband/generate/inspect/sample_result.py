@@ -36,6 +36,8 @@ def completion_of(sample: Any, trial: Trial, model: Any) -> Completion:
         cost=getattr(usage, "total_cost", None),
         scores=_scores(sample.scores),
         latency_ms=None if sample.working_time is None else int(1000 * sample.working_time),
+        reasoning_tokens=getattr(usage, "reasoning_tokens", None),
+        cached_tokens=getattr(usage, "input_tokens_cache_read", None),
     )
 
 

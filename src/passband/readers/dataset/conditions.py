@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from passband.column_names import matching
 from passband.readers.dataset.batches import Part, prepared
 from passband.readers.dataset.cell_index import CellIndex
 from passband.readers.dataset.coder import LabelCoder
@@ -17,7 +18,7 @@ from passband.readers.dataset.counting import Counter, Tallies
 from passband.readers.dataset.plan import Plan
 from passband.readers.dataset.schema import Schema
 from passband.readers.groups import Remark
-from passband.stats.data.columns import SPLIT_BY, matching
+from passband.stats.data.columns import SPLIT_BY
 from passband.stats.data.pooling import condition_candidates, condition_of, most_values
 
 __all__ = ["condition_remarks"]

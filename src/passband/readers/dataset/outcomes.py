@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from passband.column_names import matching
 from passband.readers.dataset.cells import problem_of_key
 from passband.readers.dataset.counting import Tallies
 from passband.readers.dataset.plan import Plan
 from passband.readers.groups import Group
 from passband.readers.table import names_of_labels
 from passband.stats.data.cells import ABSENT
-from passband.stats.data.columns import SPLIT_BY, matching
+from passband.stats.data.columns import SPLIT_BY
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import MISSING, Outcomes
 from passband.types import Ints

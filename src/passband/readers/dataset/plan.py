@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from passband.column_names import matching
 from passband.errors import InvalidInput
 from passband.readers.dataset.schema import Schema
 from passband.readers.options import Options
@@ -14,7 +15,6 @@ from passband.stats.data.columns import (
     SPLIT_BY,
     Roles,
     find_roles,
-    matching,
     require_column,
     score_columns,
 )

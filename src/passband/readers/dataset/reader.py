@@ -171,7 +171,8 @@ def _whole(schema: Schema, options: Options) -> Groups:
 
 def _matters(name: str) -> bool:
     """Return whether a column may be given a role, or split, by its name."""
-    from passband.stats.data.columns import ROLES, SPLIT_BY, matching
+    from passband.column_names import matching
+    from passband.stats.data.columns import ROLES, SPLIT_BY
 
     return bool(matching([name], [*SPLIT_BY, *(n for names in ROLES.values() for n in names)]))
 

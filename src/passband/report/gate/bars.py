@@ -15,11 +15,12 @@ from collections.abc import Sequence
 from passband.report.render import printable
 from passband.summary.gate.result import GateLine
 
-__all__ = ["LEAST_COLUMNS", "LEGEND", "SIGNS", "difference_bars"]
+__all__ = ["GATE_LEGEND", "GATE_SIGNS", "difference_bars"]
 
-LEAST_COLUMNS = 100  #: of a terminal that has room for bars
-LEGEND = "● the difference new - base, ─ its interval, │ or ┼ zero, ╎ the loss that is tolerated"
-SIGNS = "─●│┼╎┊"  #: that the encoding of the terminal must have
+GATE_LEGEND = (
+    "● the difference new - base, ─ its interval, │ or ┼ zero, ╎ the loss that is tolerated"
+)
+GATE_SIGNS = "─●│┼╎┊"  #: that the encoding of the terminal must have
 _WIDTH = 45  # letters; odd, so that zero has a place of its own
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 _LONGEST = 32  # letters of the name of a task

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from passband.report.gate.bars import LEGEND, difference_bars
+from passband.report.gate.bars import GATE_LEGEND, difference_bars
 from passband.report.gate.text import gate_row
 from passband.report.gate.words import (
     HEADLINES,
@@ -141,7 +141,7 @@ def _sections(result: GateResult, pairs: Sequence[tuple[GateLine, Rounding]]) ->
         yield _Section(
             f"{fence}text\n{bars[0]}\n",
             [f"{bar}\n" for bar in bars[1:]],
-            f"{fence}\n{LEGEND}\n\n",
+            f"{fence}\n{GATE_LEGEND}\n\n",
             noun="difference",
         )
     details = [

@@ -8,7 +8,7 @@ from passband.report.html.document import escape
 from passband.report.show.excerpt import Amount, excerpt
 from passband.report.show.reason import label_text, verdict
 from passband.report.show.votes import call_text
-from passband.report.words import counted, duration
+from passband.report.words import counted, duration, tokens_text
 from passband.summary.shown import ShownProblem, ShownTrial
 
 __all__ = [
@@ -109,7 +109,7 @@ def facts_of(trial: ShownTrial) -> list[str]:
     if trial.finish_reason is not None:
         facts.append(f"finish reason {trial.finish_reason}")
     if trial.prompt_tokens is not None and trial.completion_tokens is not None:
-        facts.append(f"{trial.prompt_tokens:,} tokens in, {trial.completion_tokens:,} out")
+        facts.append(_tokens(trial))
     if trial.latency_ms is not None:
         facts.append(latency_text(trial.latency_ms))
     if trial.attempts > 1:
@@ -135,3 +135,9 @@ def _labelled(label: str, text: str, amount: Amount) -> str:
 
 def _letter(number: int) -> str:
     return chr(ord("A") + number) if number < 26 else str(number + 1)
+
+
+def _tokens(trial: ShownTrial) -> str:
+    return tokens_text(
+        trial.prompt_tokens, trial.completion_tokens, trial.cached_tokens, trial.reasoning_tokens
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
 
-from passband.report.show.style import Style
+from passband.report.show.style import TerminalStyle
 from passband.report.show.text import Piece, wrapped
 
 __all__ = ["Change", "diff_lines", "word_changes"]
@@ -79,7 +79,7 @@ def _words(text: str) -> list[str]:
 
 
 def diff_lines(
-    first: str, second: str, style: Style, *, full: bool = False, indent: int = 0
+    first: str, second: str, style: TerminalStyle, *, full: bool = False, indent: int = 0
 ) -> Iterator[str]:
     """Yield two texts as one, [-what only the first has-] and {+what only the second has+}."""
     parts, marks, kinds = list[str](), list[tuple[int, int]](), list[str]()
@@ -116,7 +116,7 @@ def _cut(text: str) -> str:
     return f"{text[:_LONGEST]}\n{left_out}\n{text[-_LONGEST:]}"
 
 
-def _coloured(piece: Piece, kinds: list[str], style: Style) -> str:
+def _coloured(piece: Piece, kinds: list[str], style: TerminalStyle) -> str:
     parts, end = list[str](), 0
     for mark in piece.marks:
         marked = style.set(piece.text[mark.start : mark.end], kinds[mark.number])

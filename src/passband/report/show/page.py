@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from passband.report.show.diff import diff_lines
 from passband.report.show.excerpt import ALL, Amount, excerpt
 from passband.report.show.reason import Verdict, verdict, verdict_of_score
-from passband.report.show.style import Style
+from passband.report.show.style import TerminalStyle
 from passband.report.show.text import Piece, cells, one_line, wrapped
 from passband.report.show.votes import call_text
-from passband.report.words import counted
+from passband.report.words import counted, tokens_text
 from passband.summary.shown import Damaged, Message, Shown, ShownProblem, ShownTrial
 
 __all__ = ["Page"]
@@ -27,7 +27,7 @@ _REASONING = Amount(300, 300, 4, 4)
 class Page:
     """Writes what is looked at, in one style; `full` leaves nothing out."""
 
-    style: Style = field(default_factory=Style)
+    style: TerminalStyle = field(default_factory=TerminalStyle)
     full: bool = False
     apart: tuple[str, ...] = ()  #: which of task and model are named with each problem
 
@@ -219,12 +219,16 @@ def _letter(number: int) -> str:
 
 def _measured(trial: ShownTrial) -> Iterator[str]:
     if trial.prompt_tokens is not None or trial.completion_tokens is not None:
-        tokens = [trial.prompt_tokens, trial.completion_tokens]
-        asked, answered = ("?" if count is None else f"{count:,}" for count in tokens)
-        yield f"{asked} tokens in, {answered} out"
+        yield _tokens(trial)
     if trial.latency_ms is not None:
         yield f"{trial.latency_ms / 1000:.3g} s"
     if trial.attempts != 1:
         yield f"{trial.attempts} attempts"
     if trial.seed is not None:
         yield f"seed {trial.seed}"
+
+
+def _tokens(trial: ShownTrial) -> str:
+    return tokens_text(
+        trial.prompt_tokens, trial.completion_tokens, trial.cached_tokens, trial.reasoning_tokens
+    )

@@ -48,11 +48,16 @@ def _trial(trial: ShownTrial) -> dict[str, Any]:
         "seed": trial.seed,
         "prompt_tokens": trial.prompt_tokens,
         "completion_tokens": trial.completion_tokens,
+        **{name: count for name, count in _parts(trial).items() if count is not None},
         "latency_ms": trial.latency_ms,
         "attempts": trial.attempts,
         "scores": {score.scorer: _score(score, trial) for score in trial.scores},
         **({"calls": list(map(call_record, trial.calls))} if trial.calls else {}),
     }
+
+
+def _parts(trial: ShownTrial) -> dict[str, int | None]:
+    return {"reasoning_tokens": trial.reasoning_tokens, "cached_tokens": trial.cached_tokens}
 
 
 def _asked(problem: ShownProblem) -> dict[str, Any]:

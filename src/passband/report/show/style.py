@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Style"]
+__all__ = ["TerminalStyle"]
 
 _RESET = "\x1b[0m"
 _CODES = {
@@ -20,7 +20,7 @@ _CODES = {
 
 
 @dataclass(frozen=True)
-class Style:
+class TerminalStyle:
     """The width of lines in columns, and whether colours and characters beyond ASCII show."""
 
     width: int = 80
@@ -30,7 +30,7 @@ class Style:
     def set(self, text: str, kind: str) -> str:
         """Return text in the emphasis of its kind; as it is where there are no colours.
 
-        >>> Style().set("wrong", "wrong"), Style(colour=True).set("no", "wrong")
+        >>> TerminalStyle().set("wrong", "wrong"), TerminalStyle(colour=True).set("no", "wrong")
         ('wrong', '\\x1b[31mno\\x1b[0m')
         """
         return f"{_CODES[kind]}{text}{_RESET}" if self.colour and text else text

@@ -40,7 +40,7 @@ class JudgeChoice:
 
     def price_of(self, model: str) -> Price | None:
         """Return the price of a judge; None if it is not known."""
-        return find_price(model, self.prices)
+        return find_price(model, self.prices, [self.base_url] if self.base_url else ())
 
     @property
     def given(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
-from passband.readers.judge_scores import BY_HAND, UNKNOWN
+from passband.readers.judge_scores import BY_HAND, UNKNOWN_DESIGN
 from passband.run.label.resolve import ResolvedRow, Resolver
 from passband.run.label.sheet import read_sheet
 from passband.run.label.ticket import Ticket
@@ -226,7 +226,7 @@ def _score(
     """Return the label as a score; a trial that was drawn once stays one, whoever names it next."""
     design = _design(label.ticket, request)
     chance = None if label.ticket is None else f"p={label.ticket.probability!r}"
-    if before is not None and design in (BY_HAND, UNKNOWN) and before.detail is not None:
+    if before is not None and design in (BY_HAND, UNKNOWN_DESIGN) and before.detail is not None:
         design, chance = before.rule or design, before.detail
     return ScoreRow(scorer, label.value, "ok", None, design, chance)
 
@@ -234,7 +234,7 @@ def _score(
 def _design(ticket: Ticket | None, request: LabelRequest) -> str:
     if request.by_hand:
         return BY_HAND
-    return UNKNOWN if ticket is None else ticket.design
+    return UNKNOWN_DESIGN if ticket is None else ticket.design
 
 
 def _scorer_entry(entry: _Entry, request: LabelRequest, file: Mapping[str, Any]) -> ScorerEntry:

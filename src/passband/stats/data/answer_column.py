@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from passband.column_names import matching
 from passband.errors import InvalidInput
 from passband.stats.data.answers import answer_text
 from passband.stats.data.cells import number_labels
 from passband.stats.data.coded import CodedColumn
-from passband.stats.data.columns import ROLES, Roles, matching
+from passband.stats.data.columns import ROLES, Roles
 from passband.stats.data.votes import SILENT
 from passband.types import Ints
 

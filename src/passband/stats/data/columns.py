@@ -19,7 +19,6 @@ __all__ = [
     "Roles",
     "find_roles",
     "is_trial_name",
-    "matching",
     "normalized",
     "refuse_chosen",
     "require_column",

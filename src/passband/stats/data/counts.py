@@ -134,7 +134,7 @@ def _binary_words(block: NDArray[np.generic]) -> NDArray[np.uint64] | None:
         words = _as_words(block.view(np.uint8))
         return None if np.bitwise_or.reduce(words, axis=None) & _NOT_BINARY else words
     if kind in "iu":
-        stray = np.bitwise_or.reduce(block, axis=None) >> 1
+        stray = np.bitwise_or.reduce(block, axis=None) >> block.dtype.type(1)
         return None if stray else _as_words(block.astype(np.uint8))
     ones = block == 1
     return _as_words(ones.view(np.uint8)) if np.logical_or(ones, block == 0).all() else None

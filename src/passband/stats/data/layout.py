@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from passband.column_names import matching
 from passband.errors import InvalidInput
 from passband.stats.data.answer_column import guess_answer, number_texts
 from passband.stats.data.cells import (
@@ -28,14 +29,7 @@ from passband.stats.data.cells import (
     parse_scores,
     shortened,
 )
-from passband.stats.data.columns import (
-    SPLIT_BY,
-    Roles,
-    find_roles,
-    matching,
-    require_column,
-    score_columns,
-)
+from passband.stats.data.columns import SPLIT_BY, Roles, find_roles, require_column, score_columns
 from passband.stats.data.count_columns import unused_counts
 from passband.stats.data.failed_rows import failed_rows
 from passband.stats.data.graded import GradedScores

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from passband.column_names import matching
 from passband.stats.data.cells import (
     BOOLEAN,
     distinct_labels,
@@ -20,14 +21,7 @@ from passband.stats.data.cells import (
     number_labels,
     parse_scores,
 )
-from passband.stats.data.columns import (
-    OUTCOME_NAMES,
-    ROLES,
-    SPLIT_BY,
-    Roles,
-    is_trial_name,
-    matching,
-)
+from passband.stats.data.columns import OUTCOME_NAMES, ROLES, SPLIT_BY, Roles, is_trial_name
 from passband.types import Ints
 
 __all__ = [

@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from passband.column_names import matching
 from passband.errors import InvalidInput, WrongType, warn
 from passband.stats.data.cells import label, listing, shortened
 from passband.stats.data.coded import CodedColumn
-from passband.stats.data.columns import ROLES, Roles, find_roles, matching, refuse_chosen
+from passband.stats.data.columns import ROLES, Roles, find_roles, refuse_chosen
 from passband.stats.data.layout import Layout, lay_out
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import Scale

@@ -14,7 +14,7 @@ import numpy as np
 
 from passband.display import Displayed
 from passband.errors import InvalidInput
-from passband.notes import Note, of_side, unscored_in_pair
+from passband.notes import TAIL_MISSING, Note, of_side, unscored_in_pair
 from passband.stats.checks import (
     Over,
     as_level,
@@ -43,7 +43,7 @@ from passband.stats.decision.verdict import (
     rare_losses,
 )
 from passband.stats.evidence.evidence_of import data_notes, evidence_of
-from passband.stats.interval.ratio import Ratio, ratio_of_means
+from passband.stats.interval.ratio import Ratio, may_lack_tail, ratio_of_means
 from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import measured_on, parse_metric
@@ -261,7 +261,10 @@ def _with_ratio(compared: Comparison, match: Match, metric: Metric) -> Compariso
     codes = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
     if codes is not None and codes.max() == 0:
         return compared
-    return replace(compared, ratio=ratio_of_means(above, below, compared.level, codes))
+    units = len(above) if codes is None else int(codes.max()) + 1
+    notes = (TAIL_MISSING,) if any(may_lack_tail(one, units) for one in (above, below)) else ()
+    ratio = ratio_of_means(above, below, compared.level, codes)
+    return replace(compared, ratio=ratio, notes=(*compared.notes, *notes))
 
 
 def _without_claims(compared: Comparison) -> Comparison:

@@ -5,16 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
+from passband.notes import TAIL_MISSING, Note, few_informative
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.spending import PER_SOLVED
-from passband.stats.interval.ratio import Ratio, ratio_of_means
+from passband.stats.interval.ratio import Ratio, may_lack_tail, ratio_of_means
 
 __all__ = ["cost_per_solved"]
 
+_ENOUGH_SOLVED, _FEW_SOLVED = 10, 5  # problems
 
-def cost_per_solved(scored: Outcomes, costs: Outcomes, over: Over, level: float) -> Ratio:
-    """Return the ratio of two means over the problems that have both a score and a cost."""
+
+def cost_per_solved(
+    scored: Outcomes, costs: Outcomes, over: Over, level: float
+) -> tuple[Ratio, tuple[Note, ...]]:
+    """Return the ratio of two means over the problems that have both a score and a cost.
+
+    The notes say where costs may lack their tail, and where few problems were solved.
+    """
     if over != "problems":
         raise InvalidInput(f"{PER_SOLVED} has an interval over problems only.")
     successes = scored.required_successes()
@@ -32,5 +40,11 @@ def cost_per_solved(scored: Outcomes, costs: Outcomes, over: Over, level: float)
         clusters = np.array(scored.clusters)[both]
         codes = np.unique(clusters, return_inverse=True)[1]
     if not mean_cost.any():
-        return Ratio(0.0, 0.0, 0.0, 0.0)
-    return ratio_of_means(mean_cost, solved, level, codes)
+        return Ratio(0.0, 0.0, 0.0, 0.0), ()
+    count, units = int((solved > 0).sum()), len(solved) if codes is None else int(codes.max()) + 1
+    notes: list[Note] = []
+    if may_lack_tail(mean_cost, units):
+        notes.append(TAIL_MISSING)
+    if count < _ENOUGH_SOLVED:
+        notes.append(few_informative(len(solved), count, is_weak=count < _FEW_SOLVED))
+    return ratio_of_means(mean_cost, solved, level, codes, is_share=True), tuple(notes)

@@ -115,14 +115,17 @@ class LookPlan:
         """Return the level of a look after which there will be none, though more were planned."""
         return self.level_at_end(self.looks[number - 1], alpha)
 
-    def level_at_end(self, rounds: int, alpha: float) -> float:
+    def level_at_end(self, rounds: float, alpha: float, taken: int | None = None) -> float:
         """Return the level of a last look after these rounds, planned or not: alpha ends there.
+
+        `taken` are the rounds of the look before it, by default the last one planned before.
 
         >>> plan = plan_looks(32, tolerance=0.02)
         >>> round(plan.level_at_end(32, 0.05), 4), round(plan.level_at_end(20, 0.05), 4)
         (0.9688, 0.9567)
         """
-        before = [look for look in self.looks if look < rounds]
+        last = rounds if taken is None else taken
+        before = [look for look in self.looks if look < rounds and look <= last]
         cumulative = [spent(self.spending, look / self.looks[-1], alpha) for look in before]
         return level_of(boundaries_spending([*before, rounds], [*cumulative, alpha])[-1])
 

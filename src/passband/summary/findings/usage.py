@@ -16,7 +16,8 @@ class Usage:
 
     prompt_tokens: int | None
     completion_tokens: int | None
-    reasoning_tokens: int | None
+    reasoning_tokens: int | None  #: of the completion tokens
+    cached_tokens: int | None  #: of the prompt tokens
     seconds: float | None  #: of all sessions of the directory
     shares_time: bool  #: whether other runs of the directory took part of the time
     cost: float | None
@@ -26,13 +27,13 @@ class Usage:
 def usage_of(trials: Trials, run: RunRecord) -> Usage:
     """Add up what the rows and the sessions of a run say."""
     tokens_in, tokens_out = trials.tokens(run.number)
-    reasoning, _ = trials.reasoning_tokens(run.number)
     counted = bool(tokens_in or tokens_out)
     seconds = [one.seconds for one in trials.sessions() if one.seconds is not None]
     return Usage(
         prompt_tokens=tokens_in if counted else None,
         completion_tokens=tokens_out if counted else None,
-        reasoning_tokens=reasoning or None,
+        reasoning_tokens=trials.reasoning_tokens(run.number) or None,
+        cached_tokens=trials.cached_tokens(run.number) or None,
         seconds=sum(seconds) if seconds and not run.is_imported else None,
         shares_time=len(trials.runs()) > 1,
         cost=trials.cost(run.number) if trials.is_priced(run.number) else None,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.stats.judged.purchase import Prices
+
+if TYPE_CHECKING:
+    from passband.stats.judged.purchase import Prices
 
 __all__ = ["parse_prices", "read_prices"]
 
@@ -19,7 +22,11 @@ def read_prices(prices: Prices | Mapping[str, float] | None) -> Prices | None:
     >>> read_prices({"label": 0.5, "trial": 0.01})
     Prices(label=0.5, vote=None, trial=0.01, problem=None)
     """
-    if prices is None or isinstance(prices, Prices):
+    if prices is None:
+        return None
+    from passband.stats.judged.purchase import Prices
+
+    if isinstance(prices, Prices):
         return prices
     for name, price in prices.items():
         if name not in _KINDS:

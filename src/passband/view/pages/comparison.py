@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from passband.report.charts.bar import Bar
 from passband.report.charts.difference_forest import DifferenceForest
-from passband.report.compare import explanation, more_words, notes_of, verdict_cell
+from passband.report.compare import comparison_explanation, more_words, notes_of, verdict_cell
 from passband.report.noted import interval_cell, parted
 from passband.report.style import Figure, Style
 from passband.report.words import counted
@@ -158,7 +158,7 @@ def _linked(side: Side, key: str, text: str) -> Html:
 
 def _notes(summary: ComparisonSummary) -> Html:
     remarks: Sequence[str] = [str(one) for one in summary.remarks if one.important]
-    explained = explanation(summary, Style(notes=True), details=True)
+    explained = comparison_explanation(summary, Style(notes=True), details=True)
     lines = [tag("li", line) for line in (*remarks, *explained)]
     notes = tag("div", tag("ul", lines), class_="notes quiet")
     return tag("section", tag("details", tag("summary", "Notes"), notes, open=bool(remarks)))

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from passband.report.charts.bar import Bar, bars_caption
 from passband.report.noted import Noted, NoteLine, note_lines, parted
+from passband.report.words import parts_text
 from passband.summary.problem_rates import ProblemRate
 from passband.summary.run_numbers import RunNumbers
+from passband.summary.standing import Standing
 from passband.view.bars import Written, axis, written_lines
 from passband.view.here import Here
 from passband.view.markup import Html, fragment, name, tag
@@ -54,7 +56,7 @@ def run_texts(numbers: RunNumbers, lines: Sequence[Written] | None = None) -> di
         "failed": failures(standing),
         "cost": cost(standing),
         "asked": asked(standing),
-        "tokens": _tokens(standing.tokens),
+        "tokens": _tokens(standing),
         "retried": f"{standing.retried:,}",
     }
     lines = written_lines(numbers) if lines is None else lines
@@ -146,5 +148,9 @@ def _facts(numbers: RunNumbers, texts: Mapping[str, str]) -> Html:
     )  # fmt: skip
 
 
-def _tokens(tokens: tuple[int, int]) -> str:
-    return f"{tokens[0]:,} + {tokens[1]:,}" if any(tokens) else "not counted"
+def _tokens(standing: Standing) -> str:
+    if not any(standing.tokens):
+        return "not counted"
+    asked, answered = (f"{count:,}" for count in standing.tokens)
+    parts = parts_text(standing.cached_tokens, standing.reasoning_tokens)
+    return f"{asked} + {answered}{parts}"

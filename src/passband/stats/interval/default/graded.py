@@ -7,8 +7,6 @@ taken to be bounded by it, and any others to have no bounds.
 
 from __future__ import annotations
 
-import numpy as np
-
 from passband.notes import (
     CONSTANT_METRIC,
     GRADED_K_ABOVE_HALF,
@@ -37,13 +35,13 @@ from passband.stats.interval.default.graded_trials import (
 )
 from passband.stats.interval.default.wilson import Ends
 from passband.stats.interval.methods import Interval
+from passband.stats.interval.ratio import may_lack_tail
 from passband.stats.interval.request import IntervalRequest
 
 __all__ = ["graded_ends", "graded_interval", "graded_notes", "reason_for_none"]
 
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
 _ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value
-_SKEWED = 0.08  # squared skewness over the number of problems; and the skewness is at least 1
 
 
 def graded_interval(request: IntervalRequest) -> Interval:
@@ -108,19 +106,10 @@ def _are_few(repeated: int, problems: int) -> bool:
 
 def _problem_notes(sample: GradedSample) -> list[Note]:
     notes = [ONE_PROBLEM] if sample.problems == 1 else []
-    if not sample.is_bounded and _is_skewed(sample):
+    is_open = not sample.is_bounded and sample.problems > 1 and not sample.is_constant
+    if is_open and may_lack_tail(sample.values, sample.units):
         notes.append(TAIL_MISSING)
     return notes + cluster_notes(sample.request)
-
-
-def _is_skewed(sample: GradedSample) -> bool:
-    """Return whether the skewness is too large for the number of problems, or of clusters."""
-    if sample.problems < 2 or sample.is_constant:
-        return False
-    away = sample.values - sample.mean
-    away = away / np.abs(away).max()
-    skewness = float((away**3).mean()) / float((away**2).mean()) ** 1.5
-    return bool(skewness**2 > max(_SKEWED * sample.units, 1.0))
 
 
 def _trial_notes(sample: GradedSample) -> list[Note]:

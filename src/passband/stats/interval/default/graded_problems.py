@@ -28,13 +28,13 @@ from passband.stats.interval.default.wilson import (
     roots,
     student_quantile,
 )
+from passband.stats.interval.ratio import log_normal_ends
 from passband.types import Floats
 
 __all__ = ["graded_over_problems", "missed_share"]
 
 _LEAST = 1e-13
 _LEAN = 1.5  # a sample understates the skewness of a long tail
-_HIGHEST = 700.0  # whose exponential is still a number
 _FARTHEST = 3.0  # e^3 = 20 times the mean: farther out, a log-normal law says nothing
 
 
@@ -180,37 +180,20 @@ def _unbounded(sample: GradedSample, level: float) -> Ends | None:
         return None
     ends = moments.ends(level, sample.sign)
     if sample.request.metric.parts[0].is_spent and sample.codes is None:
-        ends = _wider(ends, _cox(np.abs(values), level), sample.sign)
+        ends = _wider(
+            ends, log_normal_ends(np.abs(values), np.ones(len(values)), level), sample.sign
+        )
     se = (moments.variance / moments.units) ** 0.5
     return Ends(*(np.asarray(end * unit) for end in (*ends, se)))
 
 
-def _cox(values: Floats, level: float) -> tuple[float, float] | None:
-    """Return Cox's interval for the mean of a log-normal law; None where a value is 0.
-
-    With y the logarithms, v their variance and t Student's quantile, the ends are
-    exp(mean y + v/2 -+ t sqrt(v/M + v^2/(2(M - 1)))). Zhou and Gao (1997), Statistics in Medicine
-    16, 783-790. By itself it is wrong for other laws; as an outer end it makes up for the tail of
-    costs that a sample lacks.
-    """
-    if not values.min() > 0.0:
-        return None
-    logs, count = np.log(values), float(len(values))
-    variance = float(logs.var(ddof=1))
-    centre = float(logs.mean()) + variance / 2.0
-    spread = (variance / count + variance**2 / (2.0 * (count - 1.0))) ** 0.5
-    reach = float(student_quantile(level, count - 1.0)) * spread
-    low, high = (float(np.exp(min(end, _HIGHEST))) for end in (centre - reach, centre + reach))
-    return low, high
-
-
 def _wider(
-    ends: tuple[float, float], cox: tuple[float, float] | None, sign: int
+    ends: tuple[float, float], log_normal: tuple[float, float] | None, sign: int
 ) -> tuple[float, float]:
     """Return the outer of two intervals, of which the second is for values without their sign."""
-    if cox is None or sign == 0:
+    if log_normal is None or sign == 0:
         return ends
-    low, high = cox if sign > 0 else (-cox[1], -cox[0])
+    low, high = log_normal if sign > 0 else (-log_normal[1], -log_normal[0])
     return min(ends[0], low), max(ends[1], high)
 
 

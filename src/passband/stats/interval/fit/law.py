@@ -3,7 +3,7 @@
 Three of them, from the same start. Two are on purpose not the best fit. Their steps stop early: the
 converged fit puts every problem that was never solved exactly at zero, and so finds too little
 noise. And a little of the start is mixed in again, so that no probability is ever ruled out. How
-many steps, and how much of the start, was chosen by measured coverage (docs/coverage.md):
+many steps, and how much of the start, was chosen by measured coverage (docs/measured.md):
 
 - `near` is for metrics with k up to half of n. The data measure the noise, and the fit only has
   to be near.
