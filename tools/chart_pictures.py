@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import example_pictures
 import target_pictures
 
 import passband
@@ -30,6 +31,7 @@ def pictures() -> dict[str, str]:
     light, dark = (chart.svg(replace(theme, background="none")) for theme in (LIGHT, DARK))
     drawn = {"curve-light.svg": light, "curve-dark.svg": dark, "intervals.svg": bars().svg(LIGHT)}
     drawn |= {"targets.svg": target_pictures.targets(), "verdicts.svg": target_pictures.verdicts()}
+    drawn |= {"labels.svg": example_pictures.labels(), "looks.svg": example_pictures.looks()}
     return {name: f"{svg.rstrip()}\n" for name, svg in drawn.items()}
 
 
