@@ -5,7 +5,7 @@
 Every item of a split is asked of the real model 64 times, with the seeds 0 to 63. Test number k
 then takes its answers from trial k, so 64 tests of one model are run on what it really answered,
 whether or not the items fit their curves. The truth is the mean over all trials of all items, and
-the theta of all of them together. The tables are in docs/adaptive.md.
+the theta of all of them together. The tables are in docs/measured.md.
 """
 
 from __future__ import annotations

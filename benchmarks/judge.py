@@ -1,4 +1,4 @@
-"""Measured coverage of estimates that correct a judge by labels (docs/judged.md).
+"""Measured coverage of estimates that correct a judge by labels (docs/measured.md).
 
 A cell is a population of problems, a judge, a design of the labels, and sizes. Problems are drawn,
 trials of each, verdicts, and the trials to label. The interval is that of

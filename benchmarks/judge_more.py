@@ -1,4 +1,4 @@
-"""Measured coverage of what benchmarks/judge.py leaves out (docs/judged.md).
+"""Measured coverage of what benchmarks/judge.py leaves out (docs/measured.md).
 
 Differences of two judged models, pass@k, graded labels, and the intervals of a judge's agreement;
 the functions measured are those of `passband.stats.judged`.

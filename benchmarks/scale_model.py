@@ -7,7 +7,7 @@ Nobody here has 100 nodes. Each step of a run (asking, committing, merging, expo
 run at three sizes, as a process of its own, and its CPU time is fitted by a line: what a process
 takes whatever it does, and what a trial takes. The fit uses the smallest and the largest size; the
 middle one is predicted, and how far the prediction is off says how straight the line is. Each
-figure is the least of several. docs/scale.md says what may be concluded from them.
+figure is the least of several. docs/measured.md says what may be concluded from them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The site of the documentation: its navigation, its links, its made pages, and what it loads."""
+"""The site of the documentation: navigation, links, sentences, made pages, and what it loads."""
 
 import doctest
+import itertools
 import re
 import shutil
 import subprocess
@@ -14,9 +15,14 @@ import pytest
 import yaml
 from markdown_it import MarkdownIt
 
+from passband.stats.data.evidence import CODES
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
+CODES_PAGE = DOCS / "files-and-codes.md"
+MADE = ("commands.md", "python.md", "python-eval.md")
+LONGEST = 35  # words of a sentence
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]+))?\)")
 FENCED = re.compile(r"^( *)(`{3,})[^`\n]*\n.*?^\1\2`*[ \t]*$", re.MULTILINE | re.DOTALL)
 LOADING = re.compile(
@@ -53,6 +59,13 @@ def test_the_navigation_has_every_page_once() -> None:
     assert listed == sorted(page.relative_to(DOCS).as_posix() for page in PAGES)
 
 
+def test_redirects_lead_from_pages_that_are_gone() -> None:
+    plugins = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["plugins"]
+    (moved,) = (each["redirects"]["redirect_maps"] for each in plugins if "redirects" in each)
+    assert all((DOCS / page).is_file() for page in moved.values())
+    assert not [page for page in moved if (DOCS / page).exists()]
+
+
 def headings(page: Path) -> list[str]:
     text = FENCED.sub("", page.read_text("utf-8"))
     return [line.lstrip("#").strip() for line in re.findall(r"^#{1,6} .*$", text, re.MULTILINE)]
@@ -83,6 +96,53 @@ def test_links_lead_to_pages_of_the_site_and_to_headings() -> None:
     assert not dead
 
 
+def test_every_page_is_linked_from_another() -> None:
+    linked = {
+        (page.parent / file).resolve()
+        for page in PAGES
+        for file, _ in LINK.findall(FENCED.sub("", page.read_text("utf-8")))
+        if file and (page.parent / file).resolve() != page
+    }
+    assert {*PAGES} - linked == {DOCS / "index.md"}
+
+
+# -- sentences -------------------------------------------------------------------------------
+
+SENTENCE_END = re.compile(r"""(?<=[.!?])["')*]*\s+(?=["'(]*[A-Z0-9`*])""")
+IN_SENTENCES = {"code_inline": "`code`", "softbreak": " ", "em_open": "*", "strong_open": "*"}
+
+
+def sentences(markdown: str) -> Iterator[str]:
+    """Yield the sentences of paragraphs and lists; code in them is one word each."""
+    tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
+    for opening, inline in itertools.pairwise(tokens):
+        if opening.type == "paragraph_open":
+            parts = inline.children or ()
+            words = (IN_SENTENCES.get(part.type, part.content) for part in parts)
+            yield from SENTENCE_END.split("".join(words))
+
+
+def test_sentences_are_found() -> None:
+    text = "# Not this one\n\nOne, `a b c`\ntwo. *Three* e.g. four!\n\n- five\n\n```\nsix\n```\n"
+    assert [each.split() for each in sentences(text)] == [
+        ["One,", "`code`", "two."],
+        ["*Three", "e.g.", "four!"],
+        ["five"],
+    ]
+
+
+def test_no_sentence_is_long() -> None:
+    """But in what was measured, and in docstrings and help texts."""
+    written = [page for page in PAGES if page.name not in ("measured.md", *MADE)]
+    long = [
+        f"{page.name}: {sentence}"
+        for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *written]
+        for sentence in sentences(page.read_text("utf-8"))
+        if len(sentence.split()) > LONGEST
+    ]
+    assert not long
+
+
 # -- pages made from the package -------------------------------------------------------------
 
 
@@ -97,11 +157,18 @@ def test_made_pages_are_up_to_date() -> None:
         if not path.is_file() or path.read_text("utf-8") != text
     ]
     assert not stale, "run python tools/write_pages.py, or make pages"
-    extra = {*(DOCS / "api").iterdir()} - {*made}
-    assert not extra
 
 
-@pytest.mark.parametrize("name", ["api_pages", "command_page", "fences"])
+def test_every_code_of_a_note_or_finding_is_listed() -> None:
+    listed = {*re.findall(r"^\| `([a-z0-9-]+)` \|", CODES_PAGE.read_text("utf-8"), re.MULTILINE)}
+    sources = [path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py")]
+    code = "\n".join(re.sub(r"^\s*(>>>|\.\.\.) .*", "", text, flags=re.M) for text in sources)
+    made = {*re.findall(r"""\bNote\(\s*(?:code=)?"([^"]+)",\s""", code)}
+    assert len(made) > 100
+    assert made | {*CODES} <= listed
+
+
+@pytest.mark.parametrize("name", ["api_pages", "code_table", "command_page", "fences"])
 def test_examples_of_the_tools(name: str) -> None:
     if name == "fences":
         pytest.importorskip("markdown", reason="Python-Markdown comes with the extra docs")
@@ -166,7 +233,8 @@ def test_the_site_loads_nothing_from_another_host(site: Path) -> None:
     for page in [*site.rglob("*.html"), *site.rglob("*.css")]:
         loaded = ["".join(match) for match in LOADING.findall(page.read_text("utf-8"))]
         assert not [address for address in loaded if re.match(r"(https?:)?//", address)], page.name
-        if page.suffix == ".html":
+        is_redirect = 'http-equiv="refresh"' in page.read_text("utf-8")
+        if page.suffix == ".html" and not is_redirect:
             # What the theme's scripts could fetch from elsewhere, the browser refuses.
             assert "default-src 'self'" in page.read_text("utf-8"), page.name
 

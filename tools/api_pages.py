@@ -1,73 +1,83 @@
-"""Make docs/api/ from the docstrings of the public names.
+"""Make docs/python.md and docs/python-eval.md from the docstrings of the public names.
 
 The pages are plain Markdown, so that they read on GitHub as well as on the site. Examples are
-Python sessions, which the tests run where they are written, in the docstrings.
+Python sessions that run as printed: a name is written as a reader has it who imports `passband`.
 """
 
+import ast
 import importlib
 import inspect
 import re
+import sys
 import textwrap
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, get_args
 
 import passband
+from passband.adaptive.design import Design
+from passband.generate.provider import Completion, Provider, Request, Sampling
+from passband.generate.providers import Connection
+from passband.generate.subject import Subject
+from passband.registry import Registry
+from passband.score.scorer import Reference, Score, ScoredTrial
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Policy
 from passband.stats.decision.comparison import Test
+from passband.stats.interval.registry import Interval
+from passband.stats.judged import Judged
+from passband.summary.gate.policy import GatePolicy
+from passband.tasks.task import Task
 
 __all__ = ["GROUPS", "pages"]
 
-#: File, title, what the page is about, and the names on it. Every public name is on one page.
+#: Title, what the section is about, and the names in it. Every public name is in one section.
 GROUPS = (
     (
-        "estimates",
         "Metrics and intervals",
         "Values of metrics, their intervals, curves over k, and where uncertainty comes from.",
         "estimate Estimate Certificate measure measure_all Measurement curve Curve band Band "
         "bounds combine Stratified extrapolate Extrapolation split_variance VarianceSplit",
     ),
     (
-        "decisions",
         "Comparisons, rankings and plans",
         "Which of two models is better, which of many, and how much has to be asked to know.",
         "compare Comparison compare_all Ranking rank_models Abilities plan plan_width "
         "plan_difference Plan detectable Detectable",
     ),
     (
-        "trials",
         "Trials and summaries",
-        "Getting trials in, from arrays, tables, logs and run directories, and summing them up.",
+        "Trials from arrays, tables, logs and run directories, and their summaries.",
         "Outcomes Scale read Groups Log Trials summarize Summary metrics_summary metrics_summaries "
         "MetricsSummary",
     ),
     (
-        "running",
-        "Running from Python",
-        "Asking models from a script or a notebook.",
+        "Run from Python",
+        "Ask models from a script or a notebook.",
         "simple_evaluate evaluate evaluate_async load_task",
     ),
     (
-        "registering",
-        "Registering your own",
+        "Register your own",
         "Each is a decorator; what it registers works by name, in Python and on the command line. "
-        "Worked examples of all of them are in [extending](../extending.md).",
+        "[Extend](extend.md) has an example of each.",
         "register_metric register_method register_scorer register_filter "
         "register_repeat_aggregation register_provider register_reader",
     ),
     (
-        "errors",
         "Errors and warnings",
         "Every error says what was wrong, what was got and what to do.",
         "PassbandError InvalidInput NotEnoughData PassbandWarning",
     ),
 )
+#: What whoever extends passband makes or is given; imported from their own modules.
+EXTENDING = (
+    Provider, Subject, Connection, Request, Sampling, Completion, Task, Reference, Score,
+    ScoredTrial, Interval, Judged, Design, GatePolicy,
+)  # fmt: skip
 EVAL = (
-    "eval",
     "passband.eval",
     "Metrics as functions of a matrix of outcomes, under the names of "
-    "[scorio](../from/scorio.md). Functions that end in `_ci` return posterior mean, standard "
+    "[scorio](from-others.md#scorio). Functions that end in `_ci` return posterior mean, standard "
     "deviation, and a credible interval over trials.",
 )
 MADE = "<!-- Made from docstrings by tools/write_pages.py: change those, then run make pages. -->"
@@ -78,40 +88,48 @@ list of lists, a data frame, a run directory, a log or a file of trials will do 
 """
 WIDTH = 88
 OWN = ("self", "cls")
+PROMPTS = r"(>>> .*(?:\n\.\.\. ?.*)*)((?:\n(?!>>> ).*)*)"
 
 
 def pages() -> dict[str, str]:
-    """Return the text of every page by its name in docs/api/."""
+    """Return the text of every page by its name in docs/."""
     listed = {name for *_, names in GROUPS for name in names.split()}
     missing = set(passband.__all__) - {"__version__"} - listed
     if missing:
-        raise ValueError(f"on no page: {sorted(missing)}; add them to GROUPS in {__file__}")
-    made = {
-        f"{file}.md": _page(title, about, _members(passband, names.split()))
-        for file, title, about, names in GROUPS
-    }
+        raise ValueError(f"in no section: {sorted(missing)}; add them to GROUPS in {__file__}")
     functions = importlib.import_module("passband.eval")
-    made["eval.md"] = _page(EVAL[1], EVAL[2], _members(functions, functions.__all__))
-    return {"README.md": _index()} | made
-
-
-def _members(module: ModuleType, names: list[str]) -> list[tuple[str, Any]]:
-    return [(f"{module.__name__}.{name}", getattr(module, name)) for name in names]
+    parts = [f"# {EVAL[0]}", MADE, EVAL[1], "```python\nfrom passband import eval\n```"]
+    for name in functions.__all__:
+        parts += _entry(f"{EVAL[0]}.{name}", getattr(functions, name), "##")
+    return {"python.md": _python(), "python-eval.md": "\n\n".join(parts) + "\n"}
 
 
 # -- pages -----------------------------------------------------------------------------------
 
 
-def _index() -> str:
-    parts = ["# Python API", MADE, ABOUT + _choices()]
-    for file, title, about, names in GROUPS:
-        rows = [
-            f"| [`{name}`]({file}.md#{anchor(_heading(name, value))}) | {_first_line(value)} |"
-            for name, value in ((name, getattr(passband, name)) for name in names.split())
-        ]
-        parts += [f"## {title}", about, "| name | what it does |\n|:--|:--|\n" + "\n".join(rows)]
-    parts += [f"## {EVAL[1]}", f"{EVAL[2]} All are on [one page]({EVAL[0]}.md)."]
-    return "\n\n".join(parts) + "\n"
+def _python() -> str:
+    parts = ["# Python", MADE, ABOUT + _choices(), "```python\nimport passband\n```"]
+    sections: list[str] = []
+    for title, about, names in GROUPS:
+        members = [(name, getattr(passband, name)) for name in names.split()]
+        parts.append(f"**[{title}](#{anchor(title)})**: {', '.join(_links(members))}.")
+        sections += [f"## {title}", about]
+        for name, value in members:
+            sections += _entry(f"passband.{name}", value, "###")
+    extending = [(value.__name__, value) for value in EXTENDING]
+    parts.append(f"**[For extensions](#for-extensions)**: {', '.join(_links(extending))}.")
+    parts.append(f"**[passband.eval](python-eval.md)**: {EVAL[1]}")
+    sections += [
+        "## For extensions",
+        "What [extensions](extend.md) are given and return. Import them from the modules named.",
+    ]
+    for value in EXTENDING:
+        sections += _entry(f"{value.__module__}.{value.__name__}", value, "###")
+    return "\n\n".join([*parts, *sections]) + "\n"
+
+
+def _links(members: list[tuple[str, Any]]) -> list[str]:
+    return [f"[`{name}`](#{anchor(_heading(name, value))})" for name, value in members]
 
 
 def _choices() -> str:
@@ -126,22 +144,16 @@ def _listed(words: tuple[str, ...]) -> str:
     return f"{', '.join(others)} or {last}"
 
 
-def _page(title: str, about: str, members: list[tuple[str, Any]]) -> str:
-    parts = [f"# {title}", MADE, about]
-    for name, value in members:
-        parts += _entry(name, value, "##")
-    return "\n\n".join(parts) + "\n"
-
-
-def _entry(name: str, value: Any, heading: str) -> Iterator[str]:
+def _entry(name: str, value: Any, heading: str, own: type | None = None) -> Iterator[str]:
     """Yield heading, signature and text of a name, then those of its methods."""
-    short = name.removeprefix("passband.").removeprefix("eval.")
+    short = name if own else name.rpartition(".")[2]
     yield f"{heading} {_heading(short, value)}"
     yield f"```python no-test\n{_signature(name, value)}\n```"
-    yield markdown(inspect.getdoc(value) or "")
+    module = sys.modules[(own or inspect.unwrap(value)).__module__]
+    yield markdown(inspect.getdoc(value) or "", module)
     if inspect.isclass(value):
         for member, function in _methods(value):
-            yield from _entry(f"{short}.{member}", function, "###")
+            yield from _entry(f"{short}.{member}", function, f"{heading}#", value)
 
 
 def _heading(name: str, value: Any) -> str:
@@ -165,6 +177,8 @@ def _signature(name: str, value: Any) -> str:
     """Return how a name is called, an argument per line where one line is too long."""
     if isinstance(value, property):
         return f"{name}: {_annotation(value.fget.__annotations__.get('return', ''))}"
+    if getattr(value, "_is_protocol", False):
+        return f"class {name}(Protocol)"
     try:
         signature = inspect.signature(value)
     except ValueError:
@@ -204,6 +218,97 @@ def _annotation(annotation: Any) -> str:
     return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
 
 
+# -- examples --------------------------------------------------------------------------------
+
+
+def example_as_printed(text: str, module: ModuleType) -> str:
+    """Return an example as it runs where only `passband` (or `eval`) has been imported.
+
+    A public name gets its package in front, and what else the module has is imported. What takes
+    the example out of a registry again, for other tests, is left out.
+
+    >>> from passband.stats.interval import estimate
+    >>> from passband.stats.interval import estimate
+    >>> example_as_printed(">>> estimate([[1]], 'avg').value\\n1.0", estimate)
+    ">>> passband.estimate([[1]], 'avg').value\\n1.0"
+    """
+    public = _public(module)
+    assigned: set[str] = set()
+    imports: dict[str, None] = {}
+    shown: list[str] = []
+    for source, output in re.findall(PROMPTS, text):
+        code = "\n".join(line[4:] for line in source.split("\n"))
+        tree = ast.parse(code)
+        if _is_cleaning(tree, module) or _is_import_of_public_names(tree):
+            continue
+        names = _free_names(tree, assigned)
+        others = {node.id for node in names if node.id not in public} & {*vars(module)}
+        imports |= {_import_of(name, module): None for name in sorted(others)}
+        assigned |= _assigned(tree)
+        first, *rest = _with_packages(code, names, public).split("\n")
+        shown.append("\n".join([f">>> {first}", *(f"... {line}".rstrip() for line in rest)]))
+        shown[-1] += output
+    return "\n".join([*(f">>> {line}" for line in imports), *shown])
+
+
+def _public(module: ModuleType) -> dict[str, str]:
+    """Return the package of every public name, as an example has to write it."""
+    is_eval = module.__name__.startswith("passband.eval")
+    functions = importlib.import_module("passband.eval").__all__ if is_eval else ()
+    return dict.fromkeys(passband.__all__, "passband") | dict.fromkeys(functions, "eval")
+
+
+def _is_cleaning(tree: ast.Module, module: ModuleType) -> bool:
+    match tree.body:
+        case [ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "remove")))]:
+            return isinstance(vars(module).get(name), Registry)
+    return False
+
+
+def _is_import_of_public_names(tree: ast.Module) -> bool:
+    return all(
+        (isinstance(part, ast.ImportFrom) and part.module == "passband")
+        or (isinstance(part, ast.Import) and [each.name for each in part.names] == ["passband"])
+        for part in tree.body
+    )
+
+
+def _free_names(tree: ast.Module, assigned: set[str]) -> list[ast.Name]:
+    own = assigned | _assigned(tree)
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own
+    ]
+
+
+def _assigned(tree: ast.Module) -> set[str]:
+    """Return the names that code binds, the parameters of its functions among them."""
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    bound |= {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
+    aliases = [node for node in ast.walk(tree) if isinstance(node, ast.alias)]
+    return bound | {alias.asname or alias.name for alias in aliases}
+
+
+def _with_packages(code: str, names: list[ast.Name], packages: dict[str, str]) -> str:
+    lines = code.split("\n")
+    for node in sorted(names, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        if node.id in packages:
+            line, at = lines[node.lineno - 1], node.col_offset
+            lines[node.lineno - 1] = f"{line[:at]}{packages[node.id]}.{line[at:]}"
+    return "\n".join(lines)
+
+
+def _import_of(name: str, module: ModuleType) -> str:
+    value = vars(module)[name]
+    if inspect.ismodule(value):
+        return f"import {value.__name__}" + (f" as {name}" if value.__name__ != name else "")
+    return f"from {getattr(value, '__module__', module.__name__)} import {name}"
+
+
 # -- text ------------------------------------------------------------------------------------
 
 
@@ -212,18 +317,13 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w-]", "", heading.lower().replace(" ", "-"))
 
 
-def _first_line(value: Any) -> str:
-    line = (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ")
-    return line.replace("|", r"\|")
-
-
-def markdown(docstring: str) -> str:
+def markdown(docstring: str, module: ModuleType) -> str:
     """Return a docstring as Markdown: fences around examples and formulas, links to pages.
 
-    >>> markdown("See docs/run.md.\\n\\n>>> 1 + 1\\n2")
-    'See [docs/run.md](../run.md).\\n\\n```pycon\\n>>> 1 + 1\\n2\\n```'
+    >>> markdown("See docs/run.md.\\n\\n>>> 1 + 1\\n2", passband)
+    'See [docs/run.md](run.md).\\n\\n```python\\n>>> 1 + 1\\n2\\n```'
     """
-    return "\n\n".join(_paragraph(part) for part in _paragraphs(docstring))
+    return "\n\n".join(_paragraph(part, module) for part in _paragraphs(docstring))
 
 
 def _paragraphs(docstring: str) -> Iterator[str]:
@@ -234,18 +334,18 @@ def _paragraphs(docstring: str) -> Iterator[str]:
             example.append(textwrap.dedent(part))
             continue
         if example:
-            yield "\n\n".join(example)
+            yield "\n".join(example)
             example = []
         yield part
     if example:
-        yield "\n\n".join(example)
+        yield "\n".join(example)
 
 
-def _paragraph(text: str) -> str:
+def _paragraph(text: str, module: ModuleType) -> str:
     if text.startswith(">>> "):
-        return f"```pycon\n{text}\n```"
+        return f"```python\n{example_as_printed(text, module)}\n```"
     if text.startswith(".. math::"):
         formula = textwrap.dedent(text.removeprefix(".. math::").strip())
         return "```math\n" + "\n".join(line.strip() for line in formula.splitlines()) + "\n```"
     text = re.sub(r":math:`([^`]*)`", r"`\1`", text)
-    return re.sub(r"(?<![\w`/.])docs/([\w/-]+\.md)", r"[docs/\1](../\1)", text)
+    return re.sub(r"(?<![\w`/.])docs/([\w/-]+\.md)", r"[docs/\1](\1)", text)

@@ -1,10 +1,13 @@
-"""Draw the curve of the README, and the bars of docs/charts.md."""
+"""Draw the curve of the README, bars of estimates, and what intervals and verdicts mean."""
 
 import io
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import example_pictures
+import target_pictures
 
 import passband
 from passband.cli.app import app
@@ -27,11 +30,13 @@ def pictures() -> dict[str, str]:
     chart = curve()
     light, dark = (chart.svg(replace(theme, background="none")) for theme in (LIGHT, DARK))
     drawn = {"curve-light.svg": light, "curve-dark.svg": dark, "intervals.svg": bars().svg(LIGHT)}
-    return {name: f"{svg}\n" for name, svg in drawn.items()}
+    drawn |= {"targets.svg": target_pictures.targets(), "verdicts.svg": target_pictures.verdicts()}
+    drawn |= {"labels.svg": example_pictures.labels(), "looks.svg": example_pictures.looks()}
+    return {name: f"{svg.rstrip()}\n" for name, svg in drawn.items()}
 
 
 def bars() -> IntervalBars:
-    """Return the bars that docs/charts.md makes."""
+    """Return the bars of three estimates, each with both intervals."""
     outcomes = passband.Outcomes.from_file(ROOT / "examples" / "trials.csv")
     drawn = []
     for metric in ("pass@1", "pass@4", "pass^4"):

@@ -1,4 +1,4 @@
-"""Draw the ratios that docs/performance.md records: how many times as fast as what."""
+"""Draw the ratios that docs/measured.md records: how many times as fast as what."""
 
 import math
 import re
@@ -11,7 +11,7 @@ from passband.report.charts.canvas import Canvas
 
 __all__ = ["cell", "ratios"]
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured.md"
 LEAST, MOST = 0.5, 30_000.0
 LEFT = 290.0  # where the axis begins; labels are before it
 ROW = 44.0

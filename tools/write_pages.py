@@ -1,4 +1,4 @@
-"""Write what is made from the package and its results: pages of API, commands, roads; pictures."""
+"""Write what is made from the package and its results: names, commands, codes, roads; pictures."""
 
 import sys
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import api_pages
 import architecture_page
 import chart_pictures
+import code_table
 import command_page
 import coverage_pictures
 import performance_picture
@@ -17,7 +18,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def made() -> dict[Path, str]:
     """Return the text of every made file by its path."""
-    files = {ROOT / "docs" / "api" / name: text for name, text in api_pages.pages().items()}
+    files = {ROOT / "docs" / name: text for name, text in api_pages.pages().items()}
+    files[code_table.PAGE] = code_table.page()
     files[ROOT / "docs" / "commands.md"] = command_page.page()
     files[ROOT / "ARCHITECTURE.md"] = architecture_page.page()
     pictures = ROOT / "docs" / "pictures"

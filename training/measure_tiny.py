@@ -1,4 +1,4 @@
-"""Ask `tiny` every problem of the built-in task 64 times, and print the tables of docs/tiny.md.
+"""Ask `tiny` every problem of the built-in task 64 times, and print the tables of docs/design.md.
 
     python training/measure_tiny.py
 

@@ -91,7 +91,7 @@ def _close_log() -> None:
 
 
 def main() -> None:
-    """Run the command; exit with 0, or with the exit code of the error (docs/run.md)."""
+    """Run the command; exit with 0, or with the exit code of the error (docs/commands.md)."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Never crash on a character that the terminal cannot encode.
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -87,7 +87,7 @@ def stats(
     policy: PolicyOption = Policies.drop,
     over: Over = Target.problems,
     level: Level = 0.95,
-    method: Annotated[str, typer.Option(help="Interval method (docs/intervals.md).")] = "auto",
+    method: Annotated[str, typer.Option(help="Interval method (docs/which-interval.md).")] = "auto",
     seed: Annotated[
         str | None, typer.Option(help="Seed of methods that draw random numbers: number or name.")
     ] = None,

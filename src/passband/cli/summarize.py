@@ -66,7 +66,9 @@ def summarize(
     ] = None,
     method: Annotated[
         str,
-        typer.Option(help="Interval method (docs/intervals.md), or eva to get EVA's own numbers."),
+        typer.Option(
+            help="Interval method (docs/which-interval.md), or eva to get EVA's own numbers."
+        ),
     ] = "auto",
     over: Over = Target.problems,
     level: Level = 0.95,

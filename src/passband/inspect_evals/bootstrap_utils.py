@@ -1,7 +1,7 @@
 """pass@k of one problem, and the bootstrap over problems.
 
 The functions that tinker-cookbook's bootstrapped evaluator is made of, under their names. Two
-formulas in its description are wrong, and are right here (docs/from/tinker-cookbook.md): the
+formulas in its description are wrong, and are right here (docs/from-others.md): the
 product in pass@k has as many factors as there are correct generations, and the standard error is
 the standard deviation of the bootstrap estimates, which more iterations make surer, not smaller.
 """

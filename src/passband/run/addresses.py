@@ -14,7 +14,7 @@ Served = Callable[[str], Sequence[str] | None]
 _SERVERS = ("openai", "openai-completions")
 _ADVICE = (
     "Several models at several addresses are told apart by these lists; a study file "
-    "(docs/study.md) gives each model its base_url."
+    "(docs/run.md) gives each model its base_url."
 )
 
 
@@ -82,7 +82,7 @@ def _refuse_families(models: Sequence[str]) -> None:
         one, other, *_ = first.values()
         raise InvalidInput(
             f"--base-url: {one} and {other} are asked in different ways, and with different keys. "
-            "A study file (docs/study.md) gives each model its base_url."
+            "A study file (docs/run.md) gives each model its base_url."
         )
 
 

@@ -39,7 +39,7 @@ def study_of_models(
     refuse_twice(models)
     if options.get("name") is not None:
         raise InvalidInput(
-            f"--name is for one model; there are {len(models)}. A study file (docs/study.md) has a "
+            f"--name is for one model; there are {len(models)}. A study file (docs/run.md) has a "
             "name for each."
         )
     addresses = assign_addresses(models, urls)

@@ -273,8 +273,8 @@ def _config(
     earlier = store.config(task.name, subject.name)
     before = earlier.get("subject", {})
     if "engine" in own:  # one of several that give the same; a run may have been asked by each
-        earlier = before.get("engines", [])
-        own["engines"] = [*(name for name in earlier if name != own["engine"]), own["engine"]]
+        engines = before.get("engines", [])
+        own["engines"] = [*(name for name in engines if name != own["engine"]), own["engine"]]
     if "length_name" in before:  # the model takes no other, although no request has shown it yet
         own.setdefault("length_name", before["length_name"])
     return {

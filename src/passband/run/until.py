@@ -3,7 +3,7 @@
 A round is one trial of every problem. The rule looks after complete rounds only, and decides from
 rows on disk, so a run that was killed stops where it would have stopped. Which problem is asked how
 often never depends on what it answered: sizes that follow a run's own outcomes bias what is
-measured, and are less efficient than equal ones (docs/sequential.md).
+measured, and are less efficient than equal ones (docs/measured.md).
 """
 
 from __future__ import annotations

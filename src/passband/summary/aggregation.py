@@ -2,7 +2,7 @@
 
 The metrics of a trial are what its metrics.json holds: a mapping with an entry `metrics`, or EVA's
 own `RecordMetrics`. Composites are computed from them, whatever `aggregate_metrics` says.
-`metrics_summary` follows other rules unless it is asked for these (docs/from/eva.md).
+`metrics_summary` follows other rules unless it is asked for these (docs/from-others.md).
 
 >>> trials = {
 ...     f"s1/trial_{trial}": {"metrics": {"task_completion": {"score": score}}}

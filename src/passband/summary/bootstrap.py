@@ -1,7 +1,7 @@
 """EVA's bootstrap as functions: names, arguments and values are those of ``eva.utils.bootstrap``.
 
 `metrics_summary` with ``method="eva"`` is built on them. They resample plain means, and are too
-narrow for a few scenarios (docs/coverage.md); `passband.estimate` has better intervals.
+narrow for a few scenarios (docs/measured.md); `passband.estimate` has better intervals.
 
 >>> seed = run_seed("run_2026-06-01_example")
 >>> seed

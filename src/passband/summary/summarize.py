@@ -79,7 +79,7 @@ def summarize(
     """Return every metric of recorded trials with its interval.
 
     `source` is a run directory, a file of trials, a matrix, a data frame or `Outcomes`; or several
-    paths, or a folder of run directories (docs/study.md). A source that holds several models or
+    paths, or a folder of run directories (docs/run.md). A source that holds several models or
     tasks is summarized group by group. Without `metrics`, a run
     directory gives what ``passband run`` printed, and other sources pass@k and pass^k. With a
     `plan`, each group has a note on what was planned and what was done. With `skip_bad`, records
@@ -92,19 +92,19 @@ def summarize(
 
     With `certify` every default interval has the coverage to expect, by simulation; without, only
     a few of unusual designs are tried, and a note says where coverage falls short. With `calibrate`
-    such intervals are widened (docs/certify.md).
+    such intervals are widened (docs/which-interval.md).
 
     With `weights` ("equal", "size", or a share for each group) the groups of each model are
-    strata, and their weighted mean is added; see docs/strata.md. With `population`, the problems
+    strata, and their weighted mean is added; see docs/paper.md. With `population`, the problems
     are a random part of that many, and intervals are for the mean over all of those.
 
     With `judge`, a scorer or column is taken as a judge, and with `label` another one as what
     people say of some of its trials: estimates are corrected by the labels, and without labels
     they are called the judge's. With `prices` (of a label, vote, trial, problem), what would help
-    is put in order of what it brings for its price; see docs/label.md.
+    is put in order of what it brings for its price; see docs/judges.md.
 
     `scales` says by name of a column or scorer what range its scores have, and whether lower ones
-    are better; see docs/direction.md. With `first`, only so many first trials of each problem are
+    are better; see docs/metrics.md. With `first`, only so many first trials of each problem are
     used. `accept` takes codes of findings about the data that are known to do no harm, such as
     "trials-related": intervals are given all the same.
 

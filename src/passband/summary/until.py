@@ -21,11 +21,11 @@ _GUARANTEES = {
     "proof": "this interval holds with at least {level} at whatever round it stops, for these "
     "problems and independent trials",
     "guarded": "the rule looks only at the width; in simulations of it 94-99 % of such intervals "
-    "at 95 % held the truth (docs/sequential.md)",
+    "at 95 % held the truth (docs/measured.md)",
     "default": "the rule looks only at the width of the default interval; in simulations of it "
-    "92-97 % of such intervals at 95 % held the truth (docs/sequential.md)",
+    "92-97 % of such intervals at 95 % held the truth (docs/measured.md)",
     "unmeasured": "the rule looks only at the width; what that does to an interval at {level} was "
-    "not measured, only to those at 95 % (docs/sequential.md)",
+    "not measured, only to those at 95 % (docs/measured.md)",
 }
 _MEASURED = 0.95  # the level of the simulations
 

@@ -48,7 +48,7 @@ class TaskReading:
 def load_task(
     task: str | Path | TaskEntry, *, trust: bool = False, data: LocalData | None = None
 ) -> Task:
-    """Load the task of a YAML file, or of an entry that `find_tasks` returned.
+    """Load the task of a YAML file, or of an entry of `passband.tasks.find.find_tasks`.
 
     Raises `InvalidInput` with one line for each mistake in the file. Data are not read yet;
     `Task.load` does that. Code that comes with the task is imported only with `trust`. `data` are

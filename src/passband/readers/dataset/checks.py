@@ -25,7 +25,7 @@ from passband.readers.groups import Remark
 from passband.stats.data.cells import label, shortened
 from passband.stats.data.columns import (
     SPLIT_BY,
-    Condition,
+    TableCondition,
     condition_candidates,
     condition_of,
     most_values,
@@ -391,7 +391,7 @@ class _ValueCounts:
         if len(self._codes) <= self._most:
             np.add.at(self._rows, (units, codes[places]), 1)
 
-    def condition(self, name: str) -> Condition | None:
+    def condition(self, name: str) -> TableCondition | None:
         """Return the condition that the values are, if they are one."""
         count = len(self._codes)
         if not 2 <= count <= self._most:

@@ -179,10 +179,10 @@ def _methods(run: RunText) -> Iterator[str]:
         {x.estimate.method for x in group.lines if x.estimate and x.estimate.method != "auto"}
     )
     if others:
-        yield f"Intervals by {', '.join(others)}: see docs/intervals.md."
+        yield f"Intervals by {', '.join(others)}: see docs/which-interval.md."
     if _curves(found):
         yield "Bands hold for all k at once."
     if found.uncertainty is not None and found.uncertainty.share_problems is not None:
         yield "The variance is split as in Miller (2024, arXiv 2411.00640)."
     if measured:
-        yield "Their measured coverage is in docs/coverage.md."
+        yield "Their measured coverage is in docs/measured.md."

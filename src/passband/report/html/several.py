@@ -365,7 +365,7 @@ def _method_sentences(several: SeveralText) -> Iterator[str]:
         "joined by square-and-add (Newcombe 1998)."
     )
     if any(task.is_corrected for task in found.tasks):
-        yield "Differences of a judge's verdicts are corrected by labels (docs/judged.md)."
+        yield "Differences of a judge's verdicts are corrected by labels (docs/which-interval.md)."
     if found.contest.margin is not None:
         yield (
             f"Equivalence within {found.contest.margin:g} is two one-sided tests at once "
@@ -378,7 +378,7 @@ def _method_sentences(several: SeveralText) -> Iterator[str]:
             "Among three models or more, intervals and ranks hold for all pairs at once (Hothorn, "
             "Bretz, Westfall 2008)."
         )
-    yield "Measured coverage is in docs/coverage.md."
+    yield "Measured coverage is in docs/measured.md."
 
 
 def compared_notes(findings: ComparedFindings) -> list[NoteLine]:

@@ -138,18 +138,18 @@ def estimate(
     """Return a metric with its interval, or a list of them for a list of names.
 
     `over` is the target: "problems" for problems like these, "trials" for these problems with the
-    model sampled again. `method` names how the interval is made; see docs/intervals.md for all of
-    them and docs/coverage.md for how often each contains the truth. `seed` is a number or a name,
+    model sampled again. `method` names how the interval is made: docs/which-interval.md says
+    which, and docs/measured.md how often each contains the truth. `seed` is a number or a name,
     used by the methods that draw random numbers; without it the data decide.
 
     With `certify` the same design is simulated on laws fitted to the data, and `certificate` has
     the coverage to expect of the default interval; a note says where that is clearly too little.
-    With `calibrate` such an interval is widened as well, never narrowed (docs/certify.md).
+    With `calibrate` such an interval is widened as well, never narrowed (docs/which-interval.md).
 
     With `by`, one label per problem or a mapping from problem to label, the value is a mean over
     strata, and `weights` are "equal", "size" or a share for each label. With `population`, the
     problems are a random part of that many, and the target is the mean over all of those. Both are
-    in docs/strata.md.
+    in docs/which-interval.md.
 
     >>> from passband import Outcomes
     >>> outcomes = Outcomes.from_counts([3, 0, 8, 5] * 10, 8)

@@ -69,7 +69,7 @@ def estimate_ability(
 
     "eap" and "map" use a normal prior, and their intervals hold on average over models whose
     abilities are spread like it. "mle" and "wle" use the scores alone, and their intervals hold
-    at each ability, given enough items; see docs/irt.md for what was measured. `rho` is the
+    at each ability, given enough items; see docs/measured.md. `rho` is the
     correlation of repeated trials of an item given the ability.
 
     >>> items = Items("2pl", a=[1.0, 1.0, 1.0], b=[-1.0, 0.0, 1.0])

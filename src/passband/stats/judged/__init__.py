@@ -3,7 +3,7 @@
 `Judged` holds the trials of one model with the judge's scores and the labels. `corrected` estimates
 a metric of the labels from both, `corrected_difference` the difference of two models, `agreement`
 how well the judge does, `draw_labels` which trials to label, and `split_judged` what to buy next.
-The method, its formulas and its measured coverage are in docs/judged.md.
+The method, its formulas and its measured coverage are in docs/how-intervals-work.md.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def corrected(
     Use it wherever a judge scored all trials and people labelled some that were drawn at random.
     The interval has the judge's errors, the labels' own noise, the model's sampling and, over
     problems, the choice of problems in it; it shrinks as the judge gets better, and holds whatever
-    the judge does. docs/judged.md has the formulas and the measured coverage.
+    the judge does. docs/how-intervals-work.md has the formulas and the measured coverage.
 
     Labels of 0 and 1 and a mean score (pass@1, avg): post-stratified by the judge's verdict.
     Other labels, and pass@k or any other k > 1: by regression, over problems with k labels or more.

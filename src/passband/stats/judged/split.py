@@ -72,7 +72,7 @@ def split_judged(
 
     Use it to decide between more labels, more votes on each trial, more trials and more problems:
     `purchases` has what a tenth more of each would bring, best first for its price. Only for means
-    of single trials (pass@1, avg); see docs/judged.md for the formulas.
+    of single trials (pass@1, avg); see docs/how-intervals-work.md for the formulas.
 
     >>> rng = np.random.default_rng(1)
     >>> right = rng.random(400) < np.repeat(rng.random(100), 4)

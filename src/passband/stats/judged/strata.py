@@ -18,7 +18,7 @@ themselves is added:
     high = value + sqrt(k D sum_h W_h^2 (u_h - y_h)^2 + T^2 rest)
 
 (l_h, u_h) is Jeffreys' interval, Beta(c + 1/2, m_h - c + 1/2), T is Student's quantile, and k < 1
-where the labels' noise and the trials' cancel in part. docs/judged.md says where the constants
+where the labels' noise and the trials' cancel in part. docs/measured.md says where the constants
 come from.
 
 Zou and Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER); Brown, Cai and DasGupta (2001),

@@ -8,7 +8,7 @@ is a guard: the half-width of a normal interval that four more units of variance
 collapsing where nearly all trials agree. The interval of the rule is the hull of the default
 interval over trials and of mean +- g; the rule stops when half the width of the hull, not cut to
 the scale, is at most h. Looking only at the width is nearly harmless, as the width hardly depends
-on the side on which the estimate errs; docs/sequential.md has the measured coverage.
+on the side on which the estimate errs; docs/measured.md has the measured coverage.
 
 The guard is for pass@1. For pass@k and pass^k with k > 1 the rule looks at the default interval
 from round k + 1 on, and so it does for problems like these. With a proof the interval is that of

@@ -1,7 +1,7 @@
 """Bootstrap intervals, and Student's t as the textbook to compare them with.
 
 They are here because readers ask for them and to reproduce what others report; "auto" covers
-better (docs/coverage.md). Where the estimate is a plain mean of independent draws, the bootstrap
+better (docs/measured.md). Where the estimate is a plain mean of independent draws, the bootstrap
 distribution is computed and not simulated (see `bootstrap_distribution`); likewise where clusters
 are few enough to list all their resamples. Nothing is random then and the seed is None. Elsewhere
 10,000 replicates are drawn from a seed that is given or made from the data.

@@ -15,7 +15,7 @@ rest, or values go with size.
 that a few problems far from the rest make up is known about as well as that of so few problems,
 however many there are. Their number is M m_2^2 / m_4, with the central moments of the values: M
 over the kurtosis. It is M where all are equally far from the mean, and 1 where a single one is.
-What is too few was chosen by measured coverage (docs/coverage.md).
+What is too few was chosen by measured coverage (docs/measured.md).
 """
 
 from __future__ import annotations

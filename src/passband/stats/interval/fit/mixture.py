@@ -9,7 +9,7 @@ Each `Law` comes by expectation maximisation on the grid; there are three, from 
 are on purpose not the best fit. Their steps stop early: the converged fit puts every problem that
 was never solved exactly at zero, and so finds too little noise. And a little of the start is mixed
 in again, so that no probability is ever ruled out. How many steps, and how much of the start, was
-chosen by measured coverage (docs/coverage.md):
+chosen by measured coverage (docs/measured.md):
 
 - `near` is for metrics with k up to half of n. The data measure the noise, and the fit only has
   to be near.
