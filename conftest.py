@@ -145,7 +145,7 @@ def _no_unsafe_code() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="module")
 def _own_registrations() -> Iterator[None]:
-    from passband.generate.providers import providers
+    from passband.generate.registry import providers
     from passband.readers import readers
     from passband.score.filtering import filters
     from passband.score.registry import scorers

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from metrics import at_most, version_of
 
-from passband.report.render import Row, render
+from passband.report.rendering import Row, render
 from passband.stats.irt import ItemEvidence, Items, calibrate
 from passband.stats.irt.ability import AbilityMethod, ability_of
 from passband.stats.irt.accuracy import bank_accuracy, stratum_accuracy

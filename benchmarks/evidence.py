@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 
 from passband import Outcomes, estimate
-from passband.readers.observed import AnswerTexts, Observed, with_evidence
+from passband.readers.evidence.observed import AnswerTexts, Observed, with_evidence
 from passband.stats.checks import Over
 from passband.stats.data.evidence import COUNTS_FIXED, Evidence
 from passband.stats.data.sequence import AskedScores

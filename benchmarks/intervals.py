@@ -28,7 +28,7 @@ from metrics import at_least, at_most, milliseconds, seconds, verdict, version_o
 from numpy.typing import NDArray
 
 import passband
-from passband.report.render import Row, render
+from passband.report.rendering import Row, render
 from passband.stats.interval.bootstrap.draws import bootstrap_means
 from passband.stats.interval.bootstrap.exact import bootstrap_distribution
 

@@ -47,7 +47,7 @@ from pathlib import Path
 
 import loopback
 
-from passband.trials.export import export
+from passband.trials.exports.export import export
 from passband.trials.reader import Trials
 
 PROBLEMS, REPEATS = 40, 16

@@ -26,10 +26,10 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-from passband.run.simple_evaluate import simple_evaluate
+from passband.run.lm_eval.simple_evaluate import simple_evaluate
+from passband.tasks.file.loader import read_task
+from passband.tasks.file.yaml_file import read_with_includes, references
 from passband.tasks.lm_eval_index import LmEvalIndex, lm_eval_index
-from passband.tasks.loader import read_task
-from passband.tasks.yaml_file import read_with_includes, references
 
 DECLARATIVE, LEAST_SHARE, MOST_SECONDS = 2382, 0.95, 0.2
 SCORING = ("filter_list", "metric_list", "process_results")

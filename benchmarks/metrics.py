@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 import passband
 import passband.eval
-from passband.report.render import Row, render
+from passband.report.rendering import Row, render
 from passband.stats.metric.components import values_of
 from passband.stats.metric.registry import parse_metric
 

@@ -34,10 +34,10 @@ from pathlib import Path
 import loopback
 
 from passband.generate.provider import Completion, Request
-from passband.generate.providers import Connection, make_provider
+from passband.generate.registry import Connection, make_provider
 from passband.run.session import run_session
 from passband.run.settings import Settings
-from passband.tasks.loader import load_task
+from passband.tasks.file.loader import load_task
 from passband.trials.reader import Trials
 from run import written
 

@@ -33,7 +33,7 @@ from typing import Any
 from human_eval_data import human_eval_file, mutants, read_rows
 from passband import Outcomes
 from passband.errors import InvalidInput
-from passband.run.grade import slow_threads
+from passband.run.loop.grader import slow_threads
 from passband.score.code.outcome import outcome_in
 from passband.score.code.scorer import CodeScorer
 from passband.score.sandbox import policy

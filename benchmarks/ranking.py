@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import passband
-from passband.report.render import Row, render
+from passband.report.rendering import Row, render
 from passband.stats.decision.ranking.ability_models import BradleyTerry, ConditionalLogit
 from passband.stats.decision.ranking.likelihood import AbilityFit, fitted
 from passband.stats.interval.default.wilson import student_quantile

@@ -31,9 +31,9 @@ from typing import Any
 
 from metrics import at_least, at_most, version_of
 
-from passband.readers.inspect_log import InspectLog
+from passband.readers.inspect.log import InspectLog
 from passband.readers.options import Options
-from passband.report.render import Row, render
+from passband.report.rendering import Row, render
 
 PROBLEMS, EPOCHS = 200, 16
 LARGE = 100_000  # trials
@@ -41,7 +41,7 @@ WORDS = ("so", "the", "sum", "of", "both", "is", "by", "adding", "tens", "ones",
 CHILD = """
 import re, resource, sys, time
 from pathlib import Path
-from passband.readers.inspect_log import InspectLog
+from passband.readers.inspect.log import InspectLog
 from passband.readers.options import Options
 (log,) = InspectLog().read(Path(sys.argv[1]), Options(texts=sys.argv[2] == "texts"))
 outcomes = log.outcomes()

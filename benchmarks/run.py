@@ -33,10 +33,10 @@ import bare_loop
 import insert_loop
 import loopback
 
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.run.session import run_session
 from passband.run.settings import Settings
-from passband.tasks.loader import load_task
+from passband.tasks.file.loader import load_task
 from passband.trials.reader import Trials
 
 TASK = """\

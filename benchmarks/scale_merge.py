@@ -30,12 +30,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from passband.trials.audit import audit
-from passband.trials.codec import canonical
-from passband.trials.export import export
+from passband.trials.encoding import canonical
+from passband.trials.exports.export import export
+from passband.trials.file.schema import CREATE, FILE
 from passband.trials.reader import Trials
+from passband.trials.repair.audit import audit
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from passband.trials.schema import CREATE, FILE
 from passband.trials.store import Store
 
 PROBLEMS, TRIALS, SHARDS, BATCH = 5_000, 200, 16, 1

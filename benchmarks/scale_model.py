@@ -31,8 +31,8 @@ import loopback
 from scale_shards import TASK
 from scale_tables import make
 
+from passband.trials.file.schema import FILE
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from passband.trials.schema import FILE
 from passband.trials.store import Store
 
 BATCH, SHARDS, ROWS = 16, 2, 500  # completions of a request, shards, rows of a commit

@@ -24,12 +24,12 @@ from pathlib import Path
 
 import loopback
 
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.generate.subject import make_subject
 from passband.run.prepare import load_problems, prepare
+from passband.run.problems import opened
 from passband.run.settings import Settings
-from passband.run.unread import opened
-from passband.tasks.loader import load_task
+from passband.tasks.file.loader import load_task
 from passband.trials.rows import ScoreRow, TrialRow
 from passband.trials.store import Store
 

@@ -128,8 +128,8 @@ def score(run: Path, scorer: str, *, on_ray: bool) -> float:
     from passband.cluster.address import Address
     from passband.cluster.connection import connect
     from passband.cluster.tasks import map_tasks
-    from passband.run.remote import RemoteScoring
-    from passband.run.rescore import rescore_run
+    from passband.run.rescore.cluster import RemoteScoring
+    from passband.run.rescore.rescore import rescore_run
 
     plugins.import_modules([MODULE])
     remote = RemoteScoring(Address("found"), workers=WORKERS) if on_ray else None

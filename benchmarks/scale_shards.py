@@ -30,11 +30,11 @@ from pathlib import Path
 
 import loopback
 
-from passband.run.progress_line import Silent
+from passband.run.progress import Silent
 from passband.run.request import make_request
 from passband.run.shards.driver import run_shards
 from passband.run.shards.launch import Launch
-from passband.trials.export import export
+from passband.trials.exports.export import export
 from passband.trials.reader import Trials
 
 PROBLEMS, TRIALS, LATENCY, CONCURRENCY = 200, 40, 0.1, 64

@@ -51,7 +51,7 @@ from passband.adaptive.bank import Bank, read_bank
 from passband.adaptive.design import Design
 from passband.adaptive.server.listen import DESIGN
 from passband.adaptive.test import AdaptiveTest, grid_of
-from passband.event_loop import complete
+from passband.system.event_loop import complete
 
 BANK_ITEMS = 1000
 CLIENTS = 20  # while the server is killed

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passband import Outcomes
-from passband.run.settle_plan import SettlePlan
+from passband.run.settle.plan import SettlePlan
 from passband.stats.decision.gate import LookErrors, check, rule, rule_at_look
 from passband.stats.sequential.settle import looks_from
 

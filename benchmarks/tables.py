@@ -55,7 +55,7 @@ def write(folder: Path, rows: int, trials: int) -> list[Path]:
 def measure(path: Path) -> dict[str, float]:
     """Summarize one file in this process."""
     began, cpu = time.perf_counter(), time.process_time()
-    from passband.summary.summarize import summarize
+    from passband.summary.from_sources import summarize
 
     summarize(path)
     wall, cpu = time.perf_counter() - began, time.process_time() - cpu

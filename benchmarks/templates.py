@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from passband.score.workers.worker_pool import pool
-from passband.tasks.loader import load_task
+from passband.tasks.file.loader import load_task
 
 LOOP = "{% for c in choices %}{{ 'ABCD'[loop.index0] }}. {{ c }}\n{% endfor %}"
 TEMPLATES = {

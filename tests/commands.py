@@ -20,17 +20,17 @@ from passband.cli import main
 # What most commands import, loaded once in the process that commands are forked from.
 _LOADED = (
     "passband.cli.app",
-    "passband.generate.http",
+    "passband.generate.servers.http",
     "passband.generate.tiny.provider",
-    "passband.readers.table",
+    "passband.readers.tables.table",
     "passband.report.run",
     "passband.report.summary",
-    "passband.run.make_study",
+    "passband.run.study.build",
     "passband.run.request",
     "passband.run.session",
-    "passband.summary.compare",
-    "passband.summary.run_summary",
-    "passband.summary.summarize",
+    "passband.summary.compare.compare",
+    "passband.summary.from_run",
+    "passband.summary.from_sources",
     "scipy.special",
 )
 

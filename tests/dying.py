@@ -39,7 +39,7 @@ def connecting(*arguments, **options):
 sqlite3.connect = connecting
 """
 MERGING = """
-from passband.trials.merge import merge
+from passband.trials.merging.merge import merge
 
 merge([Path(name) for name in sys.argv[3:]], Path(sys.argv[1]), low_water=0)
 print(seen)

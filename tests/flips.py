@@ -32,12 +32,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from passband.errors import PassbandError
-from passband.trials.audit import audit
-from passband.trials.export import export
+from passband.trials.exports.export import export
+from passband.trials.file.schema import FILE, CorruptStore
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.repair.audit import audit
+from passband.trials.repair.salvage import salvage
 from passband.trials.rows import AttemptRow, CallRow, ScorerEntry, ScoreRow, TrialRow
-from passband.trials.salvage import salvage
-from passband.trials.schema import FILE, CorruptStore
 from passband.trials.store import Store
 from stores import begin, call, problem, writing
 

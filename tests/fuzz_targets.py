@@ -22,11 +22,11 @@ from passband.adaptive.remote.faults import refusal
 from passband.adaptive.server.body import Fields, parse
 from passband.adaptive.server.refusal import Refusal
 from passband.errors import InvalidInput
-from passband.generate.faults import fault_of
+from passband.files.records import column_names, read_records
 from passband.generate.provider import Message, Request, Sampling
-from passband.generate.retry_after import retry_after
-from passband.generate.wire import read_reply
-from passband.records import column_names, read_records
+from passband.generate.servers.errors import fault_of
+from passband.generate.servers.http import retry_after
+from passband.generate.servers.openai_wire import read_reply
 from passband.report.show.diff import diff_lines
 from passband.report.show.style import TerminalStyle
 from passband.report.show.text import wrapped
@@ -55,15 +55,15 @@ from passband.score.span import find_span, steps_of
 from passband.stats.decision.planning.file import content_hash
 from passband.stats.decision.planning.plans import Plan
 from passband.stats.metric.registry import expand_metrics, parse_metric
+from passband.summary.eva.composites import read_composites
+from passband.summary.from_sources import summarize
 from passband.summary.gate.policy_file import read_policy
-from passband.summary.metrics.composites import read_composites
-from passband.summary.summarize import summarize
-from passband.summary.wire import from_json
+from passband.summary.json import from_json
 from passband.tasks.check import check_task
-from passband.tasks.inspect_task import read_task_args
-from passband.tasks.template import Template
-from passband.tasks.yaml_file import read_with_includes
-from passband.trials import lock
+from passband.tasks.file.yaml_file import read_with_includes
+from passband.tasks.inspect import read_task_args
+from passband.tasks.prompt.template import Template
+from passband.trials.file import lock
 
 __all__ = ["GROUPS", "targets"]
 

@@ -12,9 +12,9 @@ from unittest.mock import patch
 
 from fault_server import FaultServer, Script, ok
 from passband.generate.provider import Message, Sampling
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.run import session
-from passband.run.loop import Runner
+from passband.run.loop.loop import Runner
 from passband.run.progress import Progress
 from passband.run.session import Finished, run_session
 from passband.run.settings import Patience, Settings

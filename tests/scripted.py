@@ -10,7 +10,7 @@ from typing import Any
 
 from passband import simple_evaluate
 from passband.generate.provider import Completion
-from passband.run.blocks import trial_seed
+from passband.run.schedule.blocks import trial_seed
 
 SEED = "script"
 CUT_OFF = Completion("I was about to say", finish="length")  # a trial without a score

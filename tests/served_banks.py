@@ -14,7 +14,7 @@ from passband.adaptive.bank import Bank
 from passband.adaptive.server.app import make_app
 from passband.adaptive.server.keys import Keys
 from passband.adaptive.server.state import State
-from passband.event_loop import complete
+from passband.system.event_loop import complete
 from serving import make_service
 
 

@@ -10,7 +10,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from passband.trials.file.schema import FILE
 from passband.trials.reader import RunRecord, Trials
+from passband.trials.repair.salvage import rebuild
 from passband.trials.rows import (
     CALL_STATUSES,
     SCORE_STATUSES,
@@ -23,8 +25,6 @@ from passband.trials.rows import (
     Status,
     TrialRow,
 )
-from passband.trials.salvage import rebuild
-from passband.trials.schema import FILE
 from passband.trials.store import Store, canonical
 
 TASK, MODEL = "sums", "tiny"

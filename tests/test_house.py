@@ -142,7 +142,7 @@ FIRST_STAGE = (
 )
 BOX = "passband.score.sandbox.box.child"  # runs inside sandboxes, and makes the trials there
 SHARDS = "passband.run.shards.local"  # starts passband itself
-PAGER = "passband.cli.pager"  # starts what the user's PAGER names, and nothing that a text names
+PAGER = "passband.cli.output"  # starts what the user's PAGER names, and nothing that a text names
 STARTING = re.compile(
     r"""
     (os|posix)\.(system|popen|fork|forkpty|posix_spawnp?|exec\w+|spawn\w+)

@@ -17,7 +17,7 @@ from passband.readers.groups import Group, Groups
 from passband.readers.log import Source
 from passband.stats.data.graded import GradedScores
 from passband.stats.interval.registry import Interval
-from passband.summary.summarize import summarize
+from passband.summary.from_sources import summarize
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
 
 

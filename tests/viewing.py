@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from passband.view.app import View
 from passband.view.guard import new_token
-from passband.view.serve import opened_shelf, running
+from passband.view.serving import opened_shelf, running
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from passband.run.budget import Budget
-from passband.run.counters import Counters, Price
 from passband.run.progress import Meter, Progress
+from passband.run.task_run import Counters, Price
 from passband.trials.rows import ScoreRow, TrialRow
 
 ROWS = ((1.0, 0.0), (0.0, 0.0), (1.0, 1.0))

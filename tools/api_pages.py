@@ -17,7 +17,7 @@ from typing import Any, get_args
 import passband
 from passband.adaptive.design import Design
 from passband.generate.provider import Completion, Provider, Request, Sampling
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.generate.subject import Subject
 from passband.registry import Registry
 from passband.score.scorer import Reference, Score, ScoredTrial

@@ -24,7 +24,7 @@ from passband.generate.tiny.draw import Draw
 from passband.generate.tiny.model import Model, load_model
 from passband.generate.tiny.sampler import sample
 from passband.generate.tiny.vocabulary import CONTEXT
-from passband.run.blocks import trial_seed
+from passband.run.schedule.blocks import trial_seed
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
 from passband.stats.irt.calibration import Calibration, calibrate

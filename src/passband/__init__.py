@@ -24,9 +24,9 @@ _EXPORTS = {
         "measure_all plan plan_difference plan_width rank_models split_variance"
     ),
     "passband.errors": "InvalidInput NotEnoughData PassbandError PassbandWarning",
-    "passband.generate.providers": "register_provider",
+    "passband.generate.registry": "register_provider",
     "passband.readers": "Groups Log read register_reader",
-    "passband.run.simple_evaluate": "simple_evaluate",
+    "passband.run.lm_eval.simple_evaluate": "simple_evaluate",
     "passband.score.filtering": "register_filter",
     "passband.score.registry": "register_scorer",
     "passband.score.repeats": "register_repeat_aggregation",
@@ -45,11 +45,11 @@ _EXPORTS = {
     "passband.stats.interval.strata.combination": "Stratified",
     "passband.stats.metric.measurement": "Curve Measurement",
     "passband.stats.metric.registry": "register_metric",
-    "passband.summary.metrics.document": "MetricsSummary",
-    "passband.summary.metrics.summarize": "metrics_summaries metrics_summary",
-    "passband.summary.summarize": "summarize",
+    "passband.summary.eva.document": "MetricsSummary",
+    "passband.summary.eva.summarize": "metrics_summaries metrics_summary",
+    "passband.summary.from_sources": "summarize",
     "passband.summary.summary": "Summary",
-    "passband.tasks.loader": "load_task",
+    "passband.tasks.file.loader": "load_task",
     "passband.trials.reader": "Trials",
 }
 _HOMES = {name: module for module, names in _EXPORTS.items() for name in names.split()}

@@ -8,8 +8,8 @@ from banks import bank
 from passband.adaptive.bank import write_bank
 from passband.adaptive.banks import find_bank, list_banks, required_bank
 from passband.errors import InvalidInput, UnknownName
+from passband.tasks.file.loader import load_task
 from passband.tasks.find import find_task
-from passband.tasks.loader import load_task
 
 
 @pytest.fixture(autouse=True)

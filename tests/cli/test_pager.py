@@ -2,7 +2,7 @@
 
 import pytest
 
-from passband.cli.pager import _passes_colours, pager_command
+from passband.cli.output import _passes_colours, pager_command
 
 
 @pytest.mark.parametrize(

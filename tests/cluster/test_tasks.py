@@ -14,8 +14,8 @@ import clusters
 from passband.cluster import tasks
 from passband.cluster.nodes import ClusterFailed, Node
 from passband.cluster.tasks import map_tasks
-from passband.cpus import available_cpus
 from passband.errors import InvalidInput
+from passband.system.cpus import available_cpus
 
 pytestmark = clusters.MARKS
 

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from passband.event_loop import complete
-from passband.generate import calls
-from passband.generate.calls import Calls, DeadlinePassed
-from passband.generate.heartbeat import Heartbeat
+from passband.generate import function
+from passband.generate.event_loop_lag import Heartbeat
+from passband.generate.function import Calls, DeadlinePassed
+from passband.system.event_loop import complete
 
 
 async def stubborn() -> str:
@@ -22,7 +22,7 @@ async def stubborn() -> str:
 def test_a_coroutine_that_swallows_its_cancellation_is_left_behind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(calls, "_GRACE", 0.01)
+    monkeypatch.setattr(function, "_GRACE", 0.01)
 
     async def ask() -> str:
         function = Calls(stubborn, timeout=0.01, threads=1)

@@ -1,7 +1,7 @@
 import pytest
 
 from passband.errors import InvalidInput
-from passband.generate.headers import hidden_values, read_headers
+from passband.generate.secrets import hidden_values, read_headers
 
 
 def test_values_of_variables(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Message, Request, Sampling
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.generate.subject import ProviderSubject, make_subject
 from passband.score.scorer import Reference
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from passband.generate.function import DeadlinePassed, Threads
 from passband.generate.provider import Hopeless
-from passband.generate.threads import DeadlinePassed, Threads
 
 pytestmark = pytest.mark.filterwarnings("ignore:a call of the model's function is late")
 SOON = 0.05  # seconds until a call that hangs is late

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from fault_server import FaultServer
-from passband.generate.finish import verdict_of
-from passband.generate.openai import OpenAIServer
 from passband.generate.provider import (
     Completion,
     Message,
@@ -19,6 +17,8 @@ from passband.generate.provider import (
     Unfinished,
     UnsupportedSetting,
 )
+from passband.generate.servers.finish import verdict_of
+from passband.generate.servers.openai import OpenAIServer
 from wire_servers import ALL, BROKEN_OFF, DOWN, ENDINGS, SETTINGS, UNCLEAR, Case
 
 BY_NAME = {str(case) + str(case.body): case for case in ALL}
@@ -80,7 +80,7 @@ def test_an_error_is_the_fault_that_it_means(server: FaultServer, case: Case) ->
 
 
 def test_every_word_of_the_table_is_played() -> None:
-    from passband.generate import finish
+    from passband.generate.servers import finish
 
     played = {case.name.lower() for case in (*ENDINGS, *BROKEN_OFF, *UNCLEAR)} | {""}
     assert set(finish._WORDS) - played == {"aborted", "tool_call"}  # spellings of others

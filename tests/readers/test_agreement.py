@@ -18,7 +18,7 @@ from commands import run
 from passband import InvalidInput, Outcomes, PassbandWarning, measure, read, summarize
 from passband.errors import PassbandError
 from passband.readers import Options
-from passband.readers.import_logs import import_logs
+from passband.readers.log_import import import_logs
 from passband.readers.logs import read_logs
 from passband.summary.summary import Group
 from properties import times

@@ -21,7 +21,7 @@ from log_samples import SAMPLES
 from passband import measure, read
 from passband.errors import InvalidInput, PassbandError
 from passband.readers import Groups, Options, readers
-from passband.readers.import_logs import import_logs
+from passband.readers.log_import import import_logs
 from passband.readers.logs import read_logs
 from passband.stats.data.outcomes import Outcomes
 

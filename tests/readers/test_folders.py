@@ -6,7 +6,7 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.readers.folders import expand_sources, is_several, short_names
-from passband.trials.schema import FILE
+from passband.trials.file.schema import FILE
 
 
 def made(*paths: Path) -> None:

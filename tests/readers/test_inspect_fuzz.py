@@ -25,7 +25,7 @@ from inspect_logs import (
 )
 from passband import InvalidInput
 from passband.readers import Log, Options
-from passband.readers.inspect_log import InspectLog
+from passband.readers.inspect.log import InspectLog
 from properties import times
 
 RECORDS = [*grid({"a": ["C", "I"], "b": ["C", float("nan")]}), failed("c")]

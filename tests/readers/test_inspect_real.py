@@ -13,7 +13,7 @@ import pytest
 
 from passband import estimate, measure
 from passband.readers import Log, Options, read
-from passband.readers.inspect_log import InspectLog
+from passband.readers.inspect.log import InspectLog
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.readers import Options
-from passband.readers.open_trials import opened_trials
+from passband.readers.logs import opened_trials
 from stores import filled
 
 

@@ -10,7 +10,7 @@ import inspect_logs
 from commands import run
 from passband import Outcomes, compare, estimate
 from passband.readers import read
-from passband.summary.summarize import summarize
+from passband.summary.from_sources import summarize
 from scripted import evaluated
 from tool_logs import write_lines
 

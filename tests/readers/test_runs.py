@@ -10,8 +10,8 @@ from commands import run
 from passband import InvalidInput, Outcomes, estimate
 from passband.errors import UnknownName
 from passband.readers import Log, read
-from passband.readers.export import Export
 from passband.readers.options import Options
+from passband.readers.tables.export import Export
 from passband.trials.rows import ScoreRow, TrialRow
 from stores import begin, filled, problem, writing
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from passband.generate.provider import Completion, Message, Sampling
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.report.terminal.live import Quiet
 from passband.run.session import Finished, run_session
 from passband.run.settings import Patience, Settings

@@ -4,9 +4,9 @@ import pytest
 
 from passband.report.bars import SIGNS, bar, barred_rows, spread_lines
 from passband.report.layout import rows
-from passband.report.render import render
+from passband.report.rendering import render
 from passband.report.style import PLAIN, Style
-from passband.summary.summarize import summarize
+from passband.summary.from_sources import summarize
 
 MATRIX = [[1] * 8, [1, 0] * 4, [0] * 8, [1, 1, 1, 0] * 2] * 6
 

@@ -3,7 +3,7 @@
 import pytest
 
 from passband.report.judged import judge_lines
-from passband.summary.summarize import summarize
+from passband.summary.from_sources import summarize
 
 
 @pytest.mark.parametrize(("column", "name"), [("judge", "judge"), ("quality", "judge quality")])

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.report.latex import latex_text
-from passband.report.render import printable, render
+from passband.report.rendering import printable, render
 from properties import times
 
 SHOWN = {

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from passband.report.layout import full_rows, not_shares, rows
-from passband.report.render import render
+from passband.report.rendering import render
 from passband.report.style import Style
 from passband.report.summary import explanation
-from passband.summary.summarize import summarize
+from passband.summary.from_sources import summarize
 from passband.summary.summary import Summary
 
 WIDE = Style(layout="wide")

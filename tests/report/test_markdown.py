@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from passband.report.markdown import markdown_text
-from passband.report.render import printable, render
+from passband.report.rendering import printable, render
 from properties import times
 
 PARSER = MarkdownIt("gfm-like", {"html": True, "linkify": True})

@@ -16,9 +16,9 @@ from commands import run as command
 from passband import notes
 from passband.generate.provider import Completion
 from passband.report.run import RunReport
-from passband.run.counters import Price
 from passband.run.session import Finished
-from passband.summary.run_summary import summarize_run
+from passband.run.task_run import Price
+from passband.summary.from_run import summarize_run
 from passband.summary.summary import Request
 from passband.tasks.task import MetricEntry, Task
 

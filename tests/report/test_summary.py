@@ -11,7 +11,7 @@ from passband import InvalidInput, NotEnoughData, Outcomes, notes
 from passband.report.layout import full_rows, rows
 from passband.report.summary import explanation, remark_lines, warning_lines
 from passband.summary.default_metrics import default_metrics
-from passband.summary.summarize import summarize
+from passband.summary.from_sources import summarize
 from passband.summary.summary import Summary
 
 

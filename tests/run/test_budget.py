@@ -9,7 +9,7 @@ import pytest
 from fault_server import FaultServer
 from passband.errors import InvalidInput
 from passband.run.budget import Budget, NoTokenCounts, find_price, price_files
-from passband.run.counters import Counters, Price
+from passband.run.task_run import Counters, Price
 from passband.trials.rows import TrialRow
 from runs import Bench, sums
 

@@ -12,7 +12,7 @@ import pytest
 import fault_server as faults
 from commands import Done, run
 from fault_server import Behaviour, FaultServer, Received, Script
-from passband.trials import writer
+from passband.trials.file import writer
 from passband.trials.reader import Trials
 from runs import Bench
 

@@ -9,18 +9,18 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.generate.provider import Message, Sampling
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.report.dry_run import dry_run_lines
-from passband.run.counters import Price
 from passband.run.dry_run import DryRun, dry_run
 from passband.run.prepare import prepare
 from passband.run.settings import Settings, Until
+from passband.run.task_run import Price
 from passband.score.scorer import Reference
 from passband.tasks.task import Problem, Task
-from passband.trials.lock import Busy
+from passband.trials.file.lock import Busy
+from passband.trials.file.schema import FILE
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
-from passband.trials.schema import FILE
 from passband.trials.store import Store
 from runs import Bench, sums
 from stores import writing

@@ -18,7 +18,7 @@ from canary import canary
 from fault_server import Behaviour, FaultServer, Received, Script, first_time, http_date, text_of
 from passband.errors import PassbandError
 from passband.generate.provider import Hopeless
-from passband.run.endpoint import Outage
+from passband.run.loop.endpoint import Outage
 from passband.trials.rows import TrialRow
 from raw_replies import (
     JSON,

@@ -11,10 +11,9 @@ import fault_server as faults
 from fault_server import HOSTILE, Behaviour, Exchange, FaultServer, Received, behaviour, first_time
 from passband.errors import InvalidInput
 from passband.generate.provider import Hopeless
-from passband.run import loop
-from passband.run.ask import NothingAnswered
-from passband.run.endpoint import Outage
-from passband.run.loop import Runner
+from passband.run.loop.attempts import NothingAnswered
+from passband.run.loop.endpoint import Outage
+from passband.run.loop.loop import Runner, loop
 from passband.run.settings import Patience
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Scorer

@@ -7,13 +7,13 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.generate.provider import Completion, Request
-from passband.generate.providers import register_provider
+from passband.generate.registry import register_provider
 from passband.report.dry_run import dry_run_lines
 from passband.run.budget import find_price
 from passband.run.genai_prices import GENAI, genai_price, suggested_price
-from passband.run.price_trials import price_run
 from passband.run.request import RunRequest, make_request
-from passband.summary.summarize import summarize
+from passband.run.rescore.prices import price_run
+from passband.summary.from_sources import summarize
 from passband.trials.reader import Trials
 from runs import Notes, sums
 

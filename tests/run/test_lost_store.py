@@ -8,10 +8,10 @@ import pytest
 
 import fault_server as faults
 from fault_server import FaultServer
-from passband.run import loop
-from passband.trials.place import StoreLost
+from passband.run.loop.loop import loop
+from passband.trials.file.open_file import StoreLost
+from passband.trials.file.schema import FILE
 from passband.trials.reader import SessionRecord, Trials
-from passband.trials.schema import FILE
 from runs import Bench, sums
 from stores import filled, read_back
 

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from passband.generate.provider import Sampling
+from passband.run.before_asking import warn_before_asking
 from passband.run.notices import notes_of
-from passband.run.rerun import warn_before_asking
 from runs import Notes
 
 

@@ -7,9 +7,9 @@ import pytest
 import fault_server as faults
 from fault_server import FaultServer, Received, serving
 from passband.errors import InvalidInput
-from passband.run.ask import NothingAnswered
-from passband.trials.identity import servers_in
+from passband.run.loop.attempts import NothingAnswered
 from passband.trials.reader import Trials
+from passband.trials.settings import servers_in
 from passband.trials.store import SettingsChanged
 from runs import HURRIED, NAME, Bench, sums
 

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from passband.generate.providers import Connection
-from passband.run.blocks import trial_seed
+from passband.generate.registry import Connection
 from passband.run.prepare import prepare
+from passband.run.schedule.blocks import trial_seed
 from passband.run.session import run_session
 from passband.run.settings import Settings
 from passband.score.scorer import Score, Scorer
 from passband.tasks.task import Problem, Task
-from passband.trials.export import export
-from passband.trials.merge import merge
+from passband.trials.exports.export import export
+from passband.trials.merging.merge import merge
 from passband.trials.reader import Trials
 from passband.trials.rows import AttemptRow, TrialRow
 from runs import NAME, Notes, number_scorer, sums

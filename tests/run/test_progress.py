@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from passband.run.counters import Counters, Price
 from passband.run.progress import Waiting
+from passband.run.task_run import Counters, Price
 from watched import Watched
 
 

@@ -5,8 +5,14 @@ import io
 import pytest
 
 from passband.errors import PassbandWarning
-from passband.run.progress import Progress, TaskProgress, Waiting
-from passband.run.progress_line import ProgressLine, Silent, make_watcher
+from passband.run.progress import (
+    Progress,
+    ProgressLine,
+    Silent,
+    TaskProgress,
+    Waiting,
+    make_watcher,
+)
 
 
 def progress(done: int, **options: object) -> Progress:

@@ -11,8 +11,8 @@ import pytest
 import fault_server as faults
 from fault_server import FaultServer, Received
 from passband.generate.provider import Hopeless, Sampling
-from passband.run.blocks import trial_seed
-from passband.trials.export import export
+from passband.run.schedule.blocks import trial_seed
+from passband.trials.exports.export import export
 from passband.trials.reader import Trials
 from passband.trials.store import SettingsChanged
 from runs import NAME, Bench, sums

@@ -18,7 +18,7 @@ import passband
 from commands import Done, apart, process, run
 from fault_server import FaultServer, Received
 from passband.errors import PassbandError
-from passband.run.loop import Runner
+from passband.run.loop.loop import Runner
 from passband.score.scorer import Score, Scorer
 from passband.trials.reader import Trials
 from runs import Bench, sums

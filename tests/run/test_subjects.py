@@ -11,11 +11,11 @@ import pytest
 from passband.errors import InvalidInput
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Crashed, GaveUp, Sampling, TaskError
-from passband.generate.providers import Connection
-from passband.run.ask import NothingAnswered
-from passband.run.counters import Price
+from passband.generate.registry import Connection
+from passband.run.loop.attempts import NothingAnswered
 from passband.run.session import Finished
 from passband.run.settings import Settings
+from passband.run.task_run import Price
 from passband.score.scorer import Reference, Score, Scorer
 from passband.tasks.task import Task
 from passband.trials.reader import Trials

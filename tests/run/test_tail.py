@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from passband.generate.provider import Completion, Crashed, Request, Unavailable
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.run.session import run_session
 from passband.run.settings import Patience, Settings
 from passband.trials.reader import Trials

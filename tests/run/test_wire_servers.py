@@ -9,7 +9,7 @@ import pytest
 import fault_server as faults
 from fault_server import Behaviour, Exchange, FaultServer, Received, Script, behaviour, first_time
 from passband.generate.provider import Hopeless, Sampling, UnsupportedSetting
-from passband.run.ask import NothingAnswered
+from passband.run.loop.attempts import NothingAnswered
 from passband.run.settings import Patience
 from passband.trials.reader import Trials
 from runs import NAME, Bench, sums

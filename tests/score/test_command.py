@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from passband.errors import InvalidInput
-from passband.run.grade import Grader
+from passband.run.loop.grader import Grader
 from passband.score.builtin.made import command
 from passband.score.command import CommandScorer, read_reply, request
 from passband.score.pipeline import make_scorer
@@ -16,7 +16,7 @@ from passband.score.sandbox.protocol import ProgramExit
 from passband.score.sandbox.recipe import ZygoteRecipe
 from passband.score.sandbox.zygotes import Zygotes
 from passband.score.scorer import Reference, ScoredTrial
-from passband.tasks.loader import load_task
+from passband.tasks.file.loader import load_task
 from passband.trials.rows import TrialRow
 from sandboxes import opened
 

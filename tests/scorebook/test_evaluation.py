@@ -21,12 +21,12 @@ from passband.errors import (
     UnknownName,
     WrongType,
 )
-from passband.event_loop import complete
-from passband.run.ask import NothingAnswered
+from passband.run.loop.attempts import NothingAnswered
 from passband.scorebook import EvalDataset, evaluate, evaluate_all_splits, evaluate_async
 from passband.scorebook.sweep import AllRunsFailedError
-from passband.trials.differences import SettingsChanged
+from passband.system.event_loop import complete
 from passband.trials.reader import Trials
+from passband.trials.settings import SettingsChanged
 from trismik_server import TrismikServer
 
 SHORT: dict[str, Any] = {"se": None, "max_items": 6}

@@ -17,7 +17,6 @@ import pytest
 
 from item_banks import make_bank, solve, write_banks
 from passband.errors import ScoreBookError
-from passband.event_loop import complete
 from passband.scorebook import evaluate_async
 from passband.scorebook.evaluate_helpers import (
     AdaptiveEvalDataset,
@@ -25,6 +24,7 @@ from passband.scorebook.evaluate_helpers import (
     create_trismik_async_client,
     resolve_split_async,
 )
+from passband.system.event_loop import complete
 from served_banks import served_banks
 from trismik_server import TrismikServer
 

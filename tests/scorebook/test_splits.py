@@ -12,12 +12,12 @@ import pytest
 
 from item_banks import write_banks
 from passband.errors import ScoreBookError
-from passband.event_loop import complete
 from passband.scorebook.evaluate_helpers import (
     create_trismik_async_client,
     resolve_split_async,
     resolve_split_sync,
 )
+from passband.system.event_loop import complete
 from trismik_server import TrismikServer
 
 Resolve = Callable[..., str]

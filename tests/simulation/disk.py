@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from unittest.mock import patch
 
-from passband.trials.schema import FILE
+from passband.trials.file.schema import FILE
 
 Way = Literal["before", "after", "from then on", "kill before", "kill after"]
 WAYS: tuple[Way, ...] = ("before", "after", "from then on", "kill before", "kill after")

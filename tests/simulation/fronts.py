@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from passband.generate.openai import OpenAIServer
 from passband.generate.provider import (
     Completion,
     Crashed,
@@ -19,6 +18,7 @@ from passband.generate.provider import (
     TimedOut,
     Unavailable,
 )
+from passband.generate.servers.openai import OpenAIServer
 from simulation.event_loop import pause
 from simulation.ledger import Ledger
 from simulation.questions import Front, Place, answer, places_of

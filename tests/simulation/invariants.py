@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passband.errors import InvalidInput
-from passband.trials.export import export, rows
+from passband.trials.exports.export import export, rows
+from passband.trials.file.schema import EmptyStore
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import FAILED, AttemptRow, TrialRow
-from passband.trials.schema import EmptyStore
 from simulation.ledger import Asked
 from simulation.questions import MOST_TRIALS, TOO_LONG, Place, answer, scores_of
 from simulation.scenario import Scenario, Session

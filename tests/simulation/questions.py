@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from passband.generate.provider import Finish, Message, Sampling
-from passband.run.blocks import trial_seed
+from passband.run.schedule.blocks import trial_seed
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference, Score, Scorer
 from passband.tasks.task import Problem, Task

@@ -21,16 +21,16 @@ import aiohttp
 
 from passband.errors import PassbandError
 from passband.generate import deadlines
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.generate.subject import ProviderSubject
-from passband.run import loop as loop_module
 from passband.run import session as session_module
-from passband.run.counters import Price
+from passband.run.loop.loop import loop as loop_module
 from passband.run.progress import Progress
-from passband.run.schedule import every_problem
+from passband.run.schedule.schedule import every_problem
+from passband.run.schedule.until import until_schedule
 from passband.run.session import run_session
 from passband.run.settings import Settings, Until
-from passband.run.until import until_schedule
+from passband.run.task_run import Price
 from simulation.clock import Clock
 from simulation.disk import Disk
 from simulation.event_loop import Killed, SimulatedLoop

@@ -15,12 +15,12 @@ from unittest.mock import patch
 import pytest
 
 from passband.run import prepare
-from passband.run.ask import Asker, PendingBatch
-from passband.run.blocks import Block
-from passband.run.grade import Grader
-from passband.run.loop import Runner
-from passband.run.queue import Queue
-from passband.run.recorder import Recorder
+from passband.run.loop.attempts import Asker, PendingBatch
+from passband.run.loop.grader import Grader
+from passband.run.loop.loop import Runner
+from passband.run.loop.queue import Queue
+from passband.run.loop.recorder import Recorder
+from passband.run.schedule.blocks import Block
 from passband.run.settings import Patience
 from passband.run.task_run import TaskRun
 from passband.stats.sequential import width

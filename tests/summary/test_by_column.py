@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from commands import run
-from passband.summary.run_summary import summarize_run
-from passband.summary.summarize import summarize
+from passband.summary.from_run import summarize_run
+from passband.summary.from_sources import summarize
 
 TASK = """
 task: quiz

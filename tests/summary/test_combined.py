@@ -70,7 +70,7 @@ def test_json_keeps_it(weights: str | dict[str, float]) -> None:
     assert values["version"] == 2
     assert Summary.from_json(summary.to_json()) == summary
     jsonschema = pytest.importorskip("jsonschema")
-    from passband.summary.wire import schema
+    from passband.summary.json import schema
 
     jsonschema.validate(values, schema())
     plain = summarize(_table("m"), "pass@1", by="subject")

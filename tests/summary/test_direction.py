@@ -32,9 +32,9 @@ from passband import (
 )
 from passband.errors import UnknownName
 from passband.score.registry import register_scorer, scorers
-from passband.summary.compare import compare_sources
-from passband.summary.contest import Contest
-from passband.summary.metrics.summarize import metrics_summary
+from passband.summary.compare.compare import compare_sources
+from passband.summary.compare.models import Contest
+from passband.summary.eva.summarize import metrics_summary
 from passband.view.here import Here
 from passband.view.links import Links
 from passband.view.pages.comparison import Side, comparison_page

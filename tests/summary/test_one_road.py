@@ -12,7 +12,7 @@ import pytest
 from commands import run as command
 from passband import Outcomes, estimate, simple_evaluate, summarize
 from passband.stats.data.scale import UNIT
-from passband.trials.merge import merge
+from passband.trials.merging.merge import merge
 from passband.trials.rows import ScorerEntry, ScoreRow, TrialRow
 from scripted import CUT_OFF, SEED, Script, write_task
 from stores import problem, writing

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput
-from passband.summary.weights_text import read_weights
+from passband.summary.means import read_weights
 
 
 def test_rules_names_and_files(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from passband.errors import InvalidInput
 from passband.generate.problem import Problem
 from passband.generate.provider import Message, Sampling
 from passband.score.scorer import Reference
-from passband.tasks.adjust import Adjustments, adjusted_tasks
-from passband.tasks.loader import load_task
+from passband.tasks.file.loader import load_task
+from passband.tasks.overrides import Adjustments, adjusted_tasks
 from passband.tasks.task import Task
 
 SHOTS = """

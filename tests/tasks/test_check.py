@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from passband.tasks.check import check_task
+from passband.tasks.file.loader import read_task
 from passband.tasks.find import BUILTIN
-from passband.tasks.loader import read_task
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = [{"id": f"p{i}", "question": "q", "answer": "a"} for i in range(7)]

@@ -3,10 +3,11 @@ import os
 import pytest
 
 from passband.errors import InvalidInput, UnknownName
-from passband.tasks import find, yaml_file
+from passband.tasks import find
 from passband.tasks.check import check_task
+from passband.tasks.file import yaml_file
+from passband.tasks.file.loader import load_task
 from passband.tasks.find import find_task, find_tasks, list_tasks
-from passband.tasks.loader import load_task
 
 TASK = "dataset_path: rows.jsonl\ndoc_to_text: q\ndoc_to_target: a\n"
 

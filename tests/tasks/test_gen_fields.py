@@ -1,7 +1,7 @@
 import pytest
 
 from passband.errors import InvalidInput
-from passband.tasks.gen_fields import read_gen
+from passband.tasks.overrides import read_gen
 
 
 @pytest.mark.parametrize(

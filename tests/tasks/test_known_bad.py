@@ -2,8 +2,8 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.tasks.check import check_task
+from passband.tasks.file.loader import load_task
 from passband.tasks.known_bad import BadProblem, KnownBad
-from passband.tasks.loader import load_task
 
 TEXT = """
 known_bad:

@@ -10,9 +10,9 @@ import pytest
 
 from passband.errors import InvalidInput, PassbandWarning, UnknownName
 from passband.tasks import lm_eval_index as module
+from passband.tasks.file.loader import load_task
 from passband.tasks.find import find_task, find_tasks, list_lm_eval_tasks, list_tasks
 from passband.tasks.lm_eval_index import cache_folder, lm_eval_index
-from passband.tasks.loader import load_task
 
 TASK = "dataset_path: rows.jsonl\ndoc_to_text: q\ndoc_to_target: a\n"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from passband.score.repeats import aggregations, register_repeat_aggregation
-from passband.tasks.loader import load_task
+from passband.tasks.file.loader import load_task
 from repeat_guide import GUIDE
 
 pytest.importorskip("sacrebleu")

@@ -1,9 +1,9 @@
 import pytest
 
 from passband.generate.provider import Sampling
+from passband.tasks.file.schema import read_keys
+from passband.tasks.file.yaml_file import read_yaml
 from passband.tasks.sampling import read_sampling
-from passband.tasks.schema import read_keys
-from passband.tasks.yaml_file import read_yaml
 
 
 def read(path):

@@ -1,6 +1,6 @@
 """What a resumed run has to share with the trials that are there, and what may be added."""
 
-from passband.trials.identity import (
+from passband.trials.settings import (
     address_change,
     addresses_of,
     completed_spec,

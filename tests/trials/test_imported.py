@@ -1,6 +1,6 @@
 """What imported runs keep in their configuration."""
 
-from passband.trials.imported import Imported, imported_spec, is_imported
+from passband.trials.settings import Imported, imported_spec, is_imported
 
 
 def test_it_is_read_back() -> None:

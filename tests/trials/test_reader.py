@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes
-from passband.trials import schema
-from passband.trials.counts import unscored_reason
+from passband.trials.file import schema
+from passband.trials.file.schema import FILE, CorruptStore
+from passband.trials.query.counts import unscored_reason
 from passband.trials.reader import Trials
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ProblemRow, ScoreRow, TrialRow
-from passband.trials.schema import FILE, CorruptStore
 from stores import TASK, any_text, begin, filled, problem, read_back, writing
 
 scored = st.sampled_from(["ok", "no_answer"])

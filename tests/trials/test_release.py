@@ -15,10 +15,10 @@ from commands import run
 from fault_server import FaultServer
 from first_release import STORED, command, counted, write_task
 from passband.errors import InvalidInput
-from passband.trials.audit import audit
+from passband.trials.file.schema import FILE, VERSION
 from passband.trials.reader import Trials
-from passband.trials.salvage import salvage
-from passband.trials.schema import FILE, VERSION
+from passband.trials.repair.audit import audit
+from passband.trials.repair.salvage import salvage
 from passband.trials.store import Store
 
 SCORES = "11110000000011110110"  # by problem and trial

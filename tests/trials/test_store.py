@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
-from passband.trials.merge import merge
+from passband.trials.file.schema import FILE
+from passband.trials.merging.merge import merge
 from passband.trials.reader import ProblemRecord, ScorerRecord, Trials
 from passband.trials.rows import (
     FAILED,
@@ -23,7 +24,6 @@ from passband.trials.rows import (
     ScoreRow,
     TrialRow,
 )
-from passband.trials.schema import FILE
 from passband.trials.store import LOW_WATER, DiskNearlyFull, SettingsChanged, Store, canonical
 from stores import (
     MODEL,

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from passband.errors import PassbandError
-from passband.trials import schema
+from passband.trials.file import schema
+from passband.trials.file.schema import FILE
 from passband.trials.reader import Trials
 from passband.trials.rows import AttemptRow, CallRow, ScoreRow, TrialRow
-from passband.trials.schema import FILE
 from passband.trials.store import Store
 from stores import begin, call, forget, problem, read_back
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from passband.trials.call_totals import CallTotals
+from passband.trials.file.judge_calls import CallTotals
 from passband.trials.reader import Trials
 from passband.trials.rows import (
     SCORE_STATUSES,

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from passband.trials.file.schema import FILE, corrupt
+from passband.trials.query.search import Search
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from passband.trials.schema import FILE, corrupt
-from passband.trials.search import Search
 from passband.trials.store import canonical
 from stores import begin, filled, problem, writing
 from viewing import Viewing, viewing

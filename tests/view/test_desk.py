@@ -4,7 +4,7 @@ import asyncio
 import threading
 from pathlib import Path
 
-from passband.event_loop import complete
+from passband.system.event_loop import complete
 from passband.view.desk import Desks, Reading
 from passband.view.scans import Scans
 from passband.view.shelf import Folder

@@ -8,7 +8,7 @@ from typing import Any
 
 from commands import run
 from passband import summarize
-from passband.trials.merge import merge
+from passband.trials.merging.merge import merge
 from passband.trials.rows import TrialRow
 from stores import begin, filled, writing
 

@@ -11,11 +11,10 @@ from log_samples import SAMPLES
 from passband import read, summarize
 from passband.errors import InvalidInput
 from passband.readers import Groups, Options
-from passband.readers.import_logs import import_logs
-from passband.readers.logs import read_logs
-from passband.readers.open_trials import opened_trials
-from passband.trials.merge import merge
-from passband.writers.write import write, writers
+from passband.readers.log_import import import_logs
+from passband.readers.logs import opened_trials, read_logs
+from passband.trials.merging.merge import merge
+from passband.writers.writing import write, writers
 
 #: Not a run itself; and not texts of which only a number for all of them together is known.
 LOGS = sorted(set(SAMPLES) - {"run directory", "lm-eval"})

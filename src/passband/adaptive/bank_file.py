@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput, Place
-from passband.records import read_parquet, require_file, text_lines
+from passband.files.records import read_parquet, require_file, text_lines
 
 __all__ = ["ENDINGS", "MARK", "BankRows", "read_rows", "write_rows"]
 

@@ -13,7 +13,7 @@ import sys
 import threading
 from types import FrameType
 
-from passband.cli.opening import close_opening, show_opening
+from passband.cli.progress_lines import close_opening, show_opening
 
 __all__ = ["main"]
 

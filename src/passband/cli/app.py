@@ -13,35 +13,35 @@ from typing import Annotated, Any
 import typer
 
 from passband import plugins
-from passband.cli.backup import backup
-from passband.cli.calibrate import calibrate
-from passband.cli.check import check
 from passband.cli.command import Command, Group
-from passband.cli.compare import compare
-from passband.cli.doctor import doctor
-from passband.cli.export import export
-from passband.cli.gate import gate
 from passband.cli.help import EXIT_CODES, epilog_of
-from passband.cli.import_logs import import_
-from passband.cli.init import init
-from passband.cli.label import label
-from passband.cli.ls import ls
-from passband.cli.merge import merge
-from passband.cli.metrics import metrics
 from passband.cli.options import ImportOption, Verbose, open_logs, with_shared_options
-from passband.cli.plan import plan
-from passband.cli.report import report
-from passband.cli.run import run
-from passband.cli.salvage import salvage
-from passband.cli.score import score
-from passband.cli.serve import serve
-from passband.cli.show import show
-from passband.cli.stats import stats
-from passband.cli.summarize import summarize
-from passband.cli.validate import validate
-from passband.cli.view import view
+from passband.cli.verbs.backup import backup
+from passband.cli.verbs.calibrate import calibrate
+from passband.cli.verbs.check import check
+from passband.cli.verbs.compare import compare
+from passband.cli.verbs.doctor import doctor
+from passband.cli.verbs.export import export
+from passband.cli.verbs.gate import gate
+from passband.cli.verbs.import_logs import import_
+from passband.cli.verbs.init import init
+from passband.cli.verbs.label import label
+from passband.cli.verbs.ls import ls
+from passband.cli.verbs.merge import merge
+from passband.cli.verbs.metrics import metrics
+from passband.cli.verbs.plan import plan
+from passband.cli.verbs.report import report
+from passband.cli.verbs.run import run
+from passband.cli.verbs.salvage import salvage
+from passband.cli.verbs.score import score
+from passband.cli.verbs.serve import serve
+from passband.cli.verbs.show import show
+from passband.cli.verbs.stats import stats
+from passband.cli.verbs.summarize import summarize
+from passband.cli.verbs.validate import validate
+from passband.cli.verbs.view import view
 from passband.errors import PassbandError, PassbandWarning
-from passband.report.render import printable
+from passband.report.rendering import printable
 from passband.version import __version__
 
 __all__ = ["app", "main", "reported_errors"]

@@ -21,7 +21,7 @@ class Item(NamedTuple):
 
 def catalogue() -> dict[str, list[Item]]:
     """Return the registered names of every kind, sorted."""
-    from passband.generate.providers import providers
+    from passband.generate.registry import providers
     from passband.readers import readers
     from passband.score.filtering import filters
     from passband.score.registry import scorers

@@ -64,7 +64,7 @@ def judge_choice(
 ) -> JudgeChoice:
     """Return what the options say about judges."""
     from passband.run.judge.choice import CANARIES, JudgeChoice
-    from passband.tasks.rubric_file import read_rubric_file
+    from passband.tasks.file.rubric import read_rubric_file
 
     return JudgeChoice(
         model,

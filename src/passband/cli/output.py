@@ -1,24 +1,48 @@
-"""Printing: rows and JSON to standard output, remarks and notes to standard error."""
+"""Printing: rows and JSON to standard output, remarks and notes to standard error.
+
+Printing what may be longer than the screen: through a pager on a terminal, and plainly else.
+
+The options of the table that a run ends with.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import shutil
+import signal
+import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from json import dumps
-from typing import TYPE_CHECKING
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from passband.report.render import Row, printable, render
+from passband.report.rendering import Row, printable, render
+from passband.report.show.style import TerminalStyle
 
 if TYPE_CHECKING:
-    from passband.report.style import Style
+    from passband.report.style import Layout, Style
+    from passband.stats.data.outcomes import Policy
     from passband.summary.summary import Summary
 
-__all__ = ["folded", "print_json", "print_notes", "print_rows", "print_table", "terminal_columns"]
+__all__ = [
+    "TableOptions",
+    "folded",
+    "pager_command",
+    "print_json",
+    "print_lines",
+    "print_notes",
+    "print_rows",
+    "print_table",
+    "style_of",
+    "terminal_columns",
+]
 
 _MOST_TRIALS = 2_000_000  # that are read a second time for bars
 _OBEYED = re.compile(r"[^\n\x20-\x7e]")  # or only beyond ASCII
@@ -109,3 +133,97 @@ def folded(line: str, width: int) -> list[str]:
     return textwrap.wrap(
         line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )
+
+
+_WIDEST, _NARROWEST = 120, 40
+
+
+def style_of(*, pager: bool = True, environment: Mapping[str, str] | None = None) -> TerminalStyle:
+    """Return the style of standard output: as wide as it is, with colours if it shows them."""
+    env = os.environ if environment is None else environment
+    columns = shutil.get_terminal_size((80, 24)).columns
+    colour = _is_terminal() and not env.get("NO_COLOR") and env.get("TERM") != "dumb"
+    command = pager_command(env) if pager and _is_terminal() else None
+    if command is not None and not _passes_colours(command, env):
+        colour = False
+    return TerminalStyle(min(_WIDEST, max(_NARROWEST, columns)), colour, _has_unicode())
+
+
+def pager_command(environment: Mapping[str, str]) -> list[str] | None:
+    """Return the pager to use: PAGER, or less; None where there is to be none.
+
+    >>> pager_command({"PAGER": "cat"}) is None, pager_command({"TERM": "dumb"}) is None
+    (True, True)
+    """
+    text = environment.get("PAGER", "less")
+    try:
+        words = shlex.split(text)
+    except ValueError:  # a quote that is never closed
+        return None
+    if not words or words == ["cat"] or environment.get("TERM") == "dumb":
+        return None
+    return words if shutil.which(words[0], path=environment.get("PATH")) else None
+
+
+def _passes_colours(command: list[str], environment: Mapping[str, str]) -> bool:
+    """Return whether a pager shows colours as such: less, where it is not told otherwise."""
+    if PurePath(command[0]).name != "less":
+        return False
+    options = environment.get("LESS", "-R") + " ".join(command[1:])
+    return "R" in options or "r" in options or "--raw" in options.lower()
+
+
+def print_lines(lines: Iterable[str], *, pager: bool = True) -> None:
+    """Print lines as they come, through a pager if standard output is a terminal."""
+    command = pager_command(os.environ) if pager and _is_terminal() else None
+    if command is None:
+        for line in lines:
+            typer.echo(line)
+        return
+    environment = {"LESS": "-FRX", "LV": "-c", **os.environ}
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)
+    assert process.stdin is not None
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pager's
+    try:
+        with suppress(BrokenPipeError):  # the reader has seen enough
+            for line in lines:
+                process.stdin.write(_encoded(line))
+    finally:
+        with suppress(BrokenPipeError):
+            process.stdin.close()  # else the pager would wait for more
+        process.wait()
+        signal.signal(signal.SIGINT, before)
+
+
+def _encoded(line: str) -> bytes:
+    return f"{line}\n".encode(sys.stdout.encoding or "utf-8", "backslashreplace")
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def _has_unicode() -> bool:
+    try:
+        "\u2500\u2026".encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+class TableOptions(NamedTuple):
+    """What the table of a run holds, and how it is written."""
+
+    metrics: Sequence[str]
+    level: float
+    policy: Policy = "drop"
+    layout: Layout = "long"
+    digits: int | None = None
+    percent: bool = False
+    notes: bool = False
+
+    def style(self) -> Style:
+        """Return how it is written; the import is heavy, and the first request comes earlier."""
+        from passband.report.style import Style
+
+        return Style(self.digits, self.percent, self.layout, self.notes)

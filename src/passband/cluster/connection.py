@@ -13,8 +13,8 @@ from typing import Any
 
 from passband.cluster.address import CLIENT_PORT, VARIABLE, Address, parse_address, resolved
 from passband.cluster.nodes import ClusterFailed, NotReached, UnequalNodes, check_nodes
-from passband.cpus import available_cpus
 from passband.errors import ExitCode, InvalidInput, describe
+from passband.system.cpus import available_cpus
 
 __all__ = ["connect", "ray_module"]
 

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-from passband import cpus
 from passband.cluster.nodes import ClusterFailed, unwrapped, working_nodes
+from passband.system import cpus
 
 __all__ = ["RETRIES", "map_tasks"]
 

@@ -3,6 +3,11 @@
 A key is looked for as it is, and as programs write it: escaped in JSON, in percent signs, in HTML,
 in base64 and in hexadecimal. Providers register the keys that they send (`add_secret`); variables
 of the environment that are named like keys count too.
+
+Headers that the user adds to every request; their values count as secrets.
+
+Values are sent and nothing else: they are neither printed nor stored, and are taken out of
+whatever a server sends back. A run records the names.
 """
 
 from __future__ import annotations
@@ -12,11 +17,24 @@ import html
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-__all__ = ["LONG_KEY", "Secret", "add_secret", "learn_secrets", "redacted", "redacted_values"]
+from passband.errors import InvalidInput
+
+__all__ = [
+    "LONG_KEY",
+    "Secret",
+    "add_secret",
+    "check_headers",
+    "hidden_values",
+    "learn_secrets",
+    "merged_headers",
+    "read_headers",
+    "redacted",
+    "redacted_values",
+]
 
 LONG_KEY = 16  # characters; "none" and the like are no secrets, and may be in any answer
 _SHORT_KEY = 8  # in errors, which are no answers
@@ -167,3 +185,100 @@ def _encodings(key: str) -> Iterator[bytes]:
     yield raw.hex().encode()
     yield raw.hex().upper().encode()
     yield html.escape(key).encode("utf-8", "surrogatepass")
+
+
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")  # a token of RFC 9110
+_VARIABLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
+_LONGEST = 8_000  # characters of a value; servers refuse more
+_OURS = ("content-type", "content-length", "transfer-encoding", "host", "connection", "accept")
+
+
+def read_headers(words: Iterable[str]) -> dict[str, str]:
+    """Return headers given as NAME=VALUE; the value $VAR is that of a variable.
+
+    >>> read_headers(["X-Team=evals"])
+    {'X-Team': 'evals'}
+    """
+    headers: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        name = name.strip()
+        if not equals:
+            raise InvalidInput(
+                f"--header takes NAME=VALUE; got {_shown_headers(name)} without an equals sign."
+            )
+        if name.lower() in map(str.lower, headers):
+            raise InvalidInput(f"--header {_shown_headers(name)} is given twice.")
+        headers[name] = _expanded(name, value.strip())
+    check_headers(headers)
+    return headers
+
+
+def check_headers(headers: Mapping[str, str]) -> None:
+    """Raise `InvalidInput` for a header that cannot be sent; the message has no value."""
+    pairs: Iterable[tuple[object, object]] = headers.items()
+    for name, value in pairs:
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise InvalidInput(
+                f"--header {_shown_headers(str(name))}: this is no name of a header."
+            )
+        if name.lower() in _OURS:
+            raise InvalidInput(f"--header {name}: this header belongs to passband's own client.")
+        if not isinstance(value, str) or not value:
+            raise InvalidInput(f"--header {name}: the value is empty.")
+        if not value.isprintable() or len(value) > _LONGEST:
+            raise InvalidInput(
+                f"--header {name}: the value holds a line break or the like, or is longer than "
+                f"{_LONGEST} characters."
+            )
+
+
+def merged_headers(own: Mapping[str, str], further: Mapping[str, str]) -> dict[str, str]:
+    """Return headers with the user's, which replace those of the same name.
+
+    >>> merged_headers({"Authorization": "Bearer k"}, {"authorization": "Basic x"})
+    {'authorization': 'Basic x'}
+    """
+    named = {name.lower() for name in further}
+    return {**{k: v for k, v in own.items() if k.lower() not in named}, **further}
+
+
+def hidden_values(words: Iterable[str]) -> list[str]:
+    """Return the words of a command without the values of its headers; variables stay.
+
+    >>> hidden_values(["run", "--header", "X-Key=abc", "--header=X-Gate=$GATE", "-n", "4"])
+    ['run', '--header', 'X-Key=...', '--header=X-Gate=$GATE', '-n', '4']
+    """
+    hidden, is_header = list[str](), False
+    for word in words:
+        if is_header:
+            hidden.append(_hidden(word))
+        elif word.startswith("--header="):
+            hidden.append(f"--header={_hidden(word.removeprefix('--header='))}")
+        else:
+            hidden.append(word)
+        is_header = word == "--header" and not is_header
+    return hidden
+
+
+def _hidden(header: str) -> str:
+    name, _, value = header.partition("=")
+    return header if _VARIABLE.fullmatch(value.strip()) else f"{name}=..."
+
+
+def _expanded(name: str, value: str) -> str:
+    """Return the value of a variable where one is named, also after a word such as Bearer."""
+    scheme, blank, last = value.rpartition(" ")
+    match = _VARIABLE.fullmatch(last)
+    if match is None:
+        return value
+    variable = match[1] or match[2]
+    found = os.environ.get(variable, "").strip()
+    if not found:
+        raise InvalidInput(f"--header {_shown_headers(name)}: the variable {variable} is not set.")
+    return f"{scheme}{blank}{found}"
+
+
+def _shown_headers(name: str) -> str:
+    """Return a name as it is shown; what is no name may be a secret."""
+    return name if _NAME.fullmatch(name) and len(name) <= 40 else "(not a name)"

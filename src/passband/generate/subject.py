@@ -14,7 +14,7 @@ from typing import Any, Protocol, cast
 
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Provider, Request, Sampling
-from passband.generate.providers import Connection, make_provider
+from passband.generate.registry import Connection, make_provider
 
 __all__ = ["Model", "ProviderSubject", "Seeds", "Subject", "SubjectFactory", "make_subject"]
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import ExitCode, PassbandError, warn
-from passband.generate.providers import Connection
-from passband.readers.stored_evidence import stored_outcomes
-from passband.run.load_tasks import load_tasks
+from passband.generate.registry import Connection
+from passband.readers.evidence.stored import stored_outcomes
+from passband.run.notices import Stop
 from passband.run.progress import Watcher
 from passband.run.request import RunRequest, make_request
-from passband.run.stop import Stop
+from passband.run.tasks import load_tasks
 from passband.stats.data.outcomes import Outcomes
-from passband.tasks.inspect_task import inspect_task
+from passband.tasks.inspect import inspect_task
 from passband.tasks.task import Task
 from passband.trials.reader import Trials
 from passband.trials.records import RunRecord
@@ -133,7 +133,7 @@ class Evaluation:
             self._write_log(trials, run, Path(self._config.log_dir))
 
     def _write_log(self, trials: Trials, run: RunRecord, folder: Path) -> None:
-        from passband.writers.write import write
+        from passband.writers.writing import write
 
         folder.mkdir(parents=True, exist_ok=True)
         now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H-%M-%S-%f")

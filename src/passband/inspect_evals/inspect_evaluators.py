@@ -30,8 +30,8 @@ from passband.inspect_evals.bootstrap_utils import (
 from passband.inspect_evals.checks import check_config
 from passband.inspect_evals.evaluation import Evaluation, task_list
 from passband.inspect_evals.target import Target, model_of
+from passband.run.notices import Stop
 from passband.run.progress import Watcher
-from passband.run.stop import Stop
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.registry import parse_metric
 

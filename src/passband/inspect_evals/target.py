@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from passband.errors import InvalidInput, WrongType, describe
 from passband.generate.provider import Completion, Crashed, Request
-from passband.generate.providers import providers
+from passband.generate.registry import providers
 
 if TYPE_CHECKING:
     from passband.inspect_evals.inspect_evaluators import InspectEvaluatorBuilder
@@ -74,7 +74,7 @@ def _is_known_to_inspect(name: str) -> bool:
 
 def _inspect_model(config: InspectEvaluatorBuilder, name: str) -> Any:
     from passband.generate.inspect.installed import message_of, require_inspect
-    from passband.tasks.inspect_task import read_task_args
+    from passband.tasks.inspect import read_task_args
 
     require_inspect()
     from inspect_ai.model import get_model

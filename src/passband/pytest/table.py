@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from passband.pytest.result import RateResult
 from passband.report.layout import interval_head
-from passband.report.render import Cell, Row, render
+from passband.report.rendering import Cell, Row, render
 from passband.stats.interval.rounding import Rounding, common_rounding
 
 __all__ = ["table_lines"]

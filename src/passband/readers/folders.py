@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 from passband.errors import InvalidInput
 from passband.readers.dataset.address import is_address, masked, names_dataset
 from passband.readers.reader import TABLE, find_reader
+from passband.trials.file.schema import FILE
 from passband.trials.reader import is_run_directory
-from passband.trials.schema import FILE
 
 __all__ = [
     "SourcePath",

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from passband.errors import InvalidInput
-from passband.readers.judge_scores import JudgeScores
-from passband.readers.tally import RunTally
+from passband.readers.judged import JudgeScores
+from passband.readers.run_counts import RunTally
 from passband.stats.data.columns import Roles
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import Scale

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput, nearest
+from passband.files.records import reading
+from passband.readers.evidence.log import LogEvidence
+from passband.readers.evidence.observed import with_evidence
 from passband.readers.groups import Remark
-from passband.readers.judge_scores import JudgeScores, Labels, judge_of
-from passband.readers.log_evidence import LogEvidence
-from passband.readers.observed import with_evidence
-from passband.readers.recorded_votes import RecordedVotes, votes_of_log
-from passband.readers.tally import RunTally
-from passband.records import reading
+from passband.readers.judged import JudgeScores, Labels, judge_of
+from passband.readers.run_counts import RunTally
+from passband.readers.runs import RecordedVotes, votes_of_log
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import UNSTATED, Scale

@@ -2,30 +2,36 @@
 
 The rows of a table become trials. Matrices and counts hold no trials, only how many succeeded:
 theirs are made up, and a remark says so.
+
+`opened_trials`: the trials of a run directory, or of a log that is imported for the moment.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.readers.build import LogBuilder
 from passband.readers.groups import Group, Groups, Remark
 from passband.readers.log import Log, Source
+from passband.readers.log_builder import LogBuilder
+from passband.readers.log_import import import_logs
 from passband.readers.options import Options
 from passband.readers.reader import TABLE
 from passband.readers.sources import read_content
-from passband.readers.table_texts import TableTexts, texts_of
+from passband.readers.tables.texts import TableTexts, texts_of
 from passband.stats.data.cells import ABSENT
 from passband.stats.data.layout import Layout, TableGroup
 from passband.stats.data.outcomes import MISSING, Outcomes
-from passband.trials.reader import is_run_directory
+from passband.trials.reader import Trials, is_run_directory
 from passband.trials.rows import STATUSES, Status
 
-__all__ = ["read_logs"]
+__all__ = ["opened_trials", "read_logs"]
 
 _UNKNOWN = "unknown"  # the model of a file that names none
 _SCORE = "score"
@@ -68,7 +74,7 @@ def _require(path: Path, noun: str, names: Sequence[str], known: Sequence[str]) 
 
 
 def _of_groups(path: Path, groups: Groups, options: Options, source: Source) -> list[Log]:
-    from passband.readers.table import layout_of
+    from passband.readers.tables.table import layout_of
 
     layout = layout_of(path, options) if source.reader == TABLE else None
     if layout is None:
@@ -87,7 +93,7 @@ def _task(path: str, task: str | None, further: Sequence[str]) -> str:
 
 def _of_table(layout: Layout, group: TableGroup, source: Source, texts: TableTexts | None) -> Log:
     """Return the rows of a table as trials, numbered as the table numbers them if it does."""
-    from passband.readers.table import names_of, remarks_of
+    from passband.readers.tables.table import names_of, remarks_of
 
     task, model = names_of(group)
     further = [value for value in group.key if value not in (task, model)]
@@ -200,3 +206,23 @@ def _scores(outcomes: Outcomes) -> Iterator[list[float]]:
         return
     for trials, successes in zip(outcomes.trials, outcomes.required_successes(), strict=True):
         yield [1.0] * int(successes) + [0.0] * int(trials - successes)
+
+
+@contextmanager
+def opened_trials(source: str | Path, options: Options | None = None) -> Iterator[Trials]:
+    """Open a run directory, or a log of another tool, to read its trials row by row.
+
+    A log is imported into a temporary directory, which is gone when the block ends.
+    """
+    path = Path(source)
+    if is_run_directory(path):
+        with Trials(path, scales=None if options is None else options.scales) as trials:
+            yield trials
+        return
+    logs = read_logs(path, replace(options or Options(), texts=True))
+    with tempfile.TemporaryDirectory(prefix="passband-") as folder:
+        directory = Path(folder) / (path.stem or "log")
+        import_logs(logs, directory)
+        with Trials(directory, trusted=True) as trials:
+            trials.directory = path  # as messages name it
+            yield trials

@@ -1,16 +1,21 @@
-"""Names of tasks, models and problems, where a log has none of its own."""
+"""Names of tasks, models and problems, where a log has none of its own.
+
+Names taken from the path of a log, where the log itself does not say whose it is.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.trials.codec import canonical
+from passband.files.records import ENDINGS
+from passband.trials.encoding import canonical
 
-__all__ = ["UNKNOWN", "label", "lookalikes", "problem_key"]
+__all__ = ["UNKNOWN", "label", "lookalikes", "plain_name", "problem_key"]
 
 UNKNOWN = "unknown"  #: the name of a model that a log does not name
 _LONGEST_TEXT = 60  # characters of a problem that its key begins with
@@ -55,3 +60,19 @@ def _digest(content: Any) -> str:
     except (RecursionError, ValueError) as error:
         raise InvalidInput(f"the data of a problem cannot be stored: {error}.") from None
     return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+
+
+def plain_name(path: Path, *endings: str) -> str:
+    """Return the name of a file without its endings, to stand for the model.
+
+    >>> plain_name(Path("runs/gpt-4o.jsonl_results.jsonl.gz"), "_results", ".jsonl")
+    'gpt-4o'
+    >>> plain_name(Path("qwen_eval_results.json"), "_eval_results")
+    'qwen'
+    """
+    name = path.name.removesuffix(".gz")
+    if Path(name).suffix.lower() in ENDINGS:
+        name = Path(name).stem
+    for ending in endings:
+        name = name.removesuffix(ending) or name
+    return name

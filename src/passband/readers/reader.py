@@ -48,25 +48,25 @@ readers: Registry[Reader] = Registry(
     "reader",
     homes=(
         "passband.readers.run_directory",
-        "passband.readers.matrix",
-        "passband.readers.export",
-        "passband.readers.inspect_log",
+        "passband.readers.tables.matrix",
+        "passband.readers.tables.export",
+        "passband.readers.inspect.log",
         "passband.readers.eva.reader",
-        "passband.readers.helm",
-        "passband.readers.evalscope",
-        "passband.readers.opencompass",
-        "passband.readers.swe_bench",
-        "passband.readers.terminal_bench",
-        "passband.readers.promptfoo",
-        "passband.readers.deepeval",
-        "passband.readers.nemo_evaluator",
-        "passband.readers.evalplus",
-        "passband.readers.human_eval",
-        "passband.readers.lighteval",
-        "passband.readers.lm_eval",
-        "passband.readers.openai_evals",
-        "passband.readers.tau_bench",
-        "passband.readers.verifiers",
+        "passband.readers.tools.helm",
+        "passband.readers.tools.evalscope",
+        "passband.readers.tools.opencompass",
+        "passband.readers.tools.swe_bench",
+        "passband.readers.tools.terminal_bench",
+        "passband.readers.tools.promptfoo",
+        "passband.readers.tools.deepeval",
+        "passband.readers.tools.nemo_evaluator",
+        "passband.readers.tools.evalplus",
+        "passband.readers.tools.human_eval",
+        "passband.readers.tools.lighteval",
+        "passband.readers.tools.lm_eval",
+        "passband.readers.tools.openai_evals",
+        "passband.readers.tools.tau_bench",
+        "passband.readers.tools.verifiers",
     ),
 )
 TABLE = "table"  # the name of the last reader, which is not sniffed for
@@ -122,7 +122,7 @@ def find_reader(path: Path) -> tuple[str, Reader]:
             if reader.sniff(path):
                 event("reader", INFO, file=path, reader=name)
                 return name, reader
-    from passband.readers.table import TableReader
+    from passband.readers.tables.table import TableReader
 
     event("reader", INFO, file=path, reader=TABLE)
     return TABLE, TableReader()

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
+from passband.readers.evidence.spending import cost_remarks
+from passband.readers.evidence.stored import stored_outcomes
 from passband.readers.groups import Groups, Remark
-from passband.readers.judge_scores import JudgeScores, is_judged, judge_scores
+from passband.readers.judged import JudgeScores, is_judged, judge_scores
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
-from passband.readers.recorded_votes import RecordedVotes, stored_votes
-from passband.readers.runs import groups_of_runs
-from passband.readers.stored_evidence import stored_outcomes
-from passband.readers.stored_spending import cost_remarks
-from passband.readers.tally import RunTally, tally_of
+from passband.readers.run_counts import RunTally, tally_of
+from passband.readers.runs import RecordedVotes, groups_of_runs, stored_votes
 from passband.stats.data.outcomes import Outcomes
 from passband.trials.reader import RunRecord, Trials, is_run_directory
 

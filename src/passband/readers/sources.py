@@ -1,31 +1,37 @@
-"""`read` and `outcomes_of`: any source of trials in, groups of outcomes or outcomes out."""
+"""`read` and `outcomes_of`: any source of trials in, groups of outcomes or outcomes out.
+
+Tasks and models chosen by name among several sources, each of which may hold some of them.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest, warn
+from passband.files.records import reading
 from passband.log import phase
-from passband.readers.folders import is_dataset
+from passband.readers.folders import SourcePath, is_dataset
 from passband.readers.groups import Groups
 from passband.readers.log import Log
 from passband.readers.options import Options
 from passband.readers.reader import TABLE, find_reader, plugin_errors, readers
 from passband.readers.runs import groups_of_runs
-from passband.records import reading
 from passband.stats.data.columns import ROLES
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import Scale
 from passband.stats.data.tables import Table
-from passband.trials.schema import FILE
+from passband.trials.file.schema import FILE, EmptyStore
+from passband.trials.reader import Trials, is_run_directory
+from passband.trials.records import RunRecord
 from passband.types import ArrayLike
 
-__all__ = ["Data", "Frame", "outcomes_of", "read", "read_content"]
+__all__ = ["Chosen", "Data", "Frame", "chosen_sources", "outcomes_of", "read", "read_content"]
 
 
 class Frame(Protocol):
@@ -167,10 +173,10 @@ def _groups(source: Any, options: Options, reader: str | None) -> Groups:
     if reader is not None:
         raise WrongType(f"only files have a reader; got {type(source).__name__}.")
     if _is_table(source):
-        from passband.readers.table import groups_of_table
+        from passband.readers.tables.table import groups_of_table
 
         return groups_of_table(Table.of(source), options)
-    from passband.readers.matrix import groups_of_matrix
+    from passband.readers.tables.matrix import groups_of_matrix
 
     outcomes = source if isinstance(source, Outcomes) else Outcomes.from_array(source)
     return groups_of_matrix(outcomes, options, type(source).__name__)
@@ -226,7 +232,7 @@ def _refuse_ignored(options: Options, groups: Groups, roles: Sequence[str], kind
 
 
 def _reader(name: str) -> Any:
-    from passband.readers.table import TableReader
+    from passband.readers.tables.table import TableReader
 
     return TableReader() if name == TABLE else readers.get(name)
 
@@ -238,3 +244,67 @@ def _is_table(source: Any) -> bool:
     if hasattr(source, "columns"):
         return True
     return isinstance(source, (list, tuple)) and bool(source) and isinstance(source[0], Mapping)
+
+
+Chosen = tuple[list[str], list[str]]
+"""The tasks and the models to read from a source."""
+
+
+def chosen_sources(
+    paths: Sequence[SourcePath], tasks: Sequence[str], models: Sequence[str]
+) -> dict[SourcePath, Chosen | str]:
+    """Return for each source which of the tasks and models it holds, or why it is left out.
+
+    A name that no run directory has is refused. Files are read with all of the names.
+    """
+    held: dict[SourcePath, list[RunRecord]] = {
+        path: _runs(path) for path in paths if not isinstance(path, str) and is_run_directory(path)
+    }
+    if len(held) == len(paths):
+        _require("task", tasks, [run.task for runs in held.values() for run in runs])
+        known = [name for runs in held.values() for run in runs for name in (run.label, run.model)]
+        _require("model", models, known)
+    chosen: dict[SourcePath, Chosen | str] = {}
+    for path in paths:
+        runs = held.get(path)
+        chosen[path] = (
+            (list(tasks), list(models))
+            if runs is None
+            else _chosen_choice(path, runs, tasks, models)
+        )
+    return chosen
+
+
+def _chosen_choice(
+    path: SourcePath, runs: Sequence[RunRecord], tasks: Sequence[str], models: Sequence[str]
+) -> Chosen | str:
+    if not runs:
+        return f"{path} holds no trials yet and is left out"
+    wanted = [
+        run
+        for run in runs
+        if (not tasks or run.task in tasks) and (not models or {run.label, run.model} & {*models})
+    ]
+    if not wanted:
+        what = "task" if tasks and not any(run.task in tasks for run in runs) else "model"
+        return f"{path} has no such {what} and is left out"
+    return (
+        [task for task in tasks if any(run.task == task for run in wanted)],
+        [model for model in models if any(model in (run.label, run.model) for run in wanted)],
+    )
+
+
+def _runs(path: Path) -> list[RunRecord]:
+    """Return the runs of a directory that have trials."""
+    with suppress(EmptyStore), Trials(path) as trials:
+        return [run for run in trials.runs() if run.is_imported or trials.statuses(run.number)]
+    return []
+
+
+def _require(what: str, names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            listed = ", ".join(dict.fromkeys(known)) or "none"
+            raise UnknownName(
+                f"no {what} named {name!r}.{nearest(name, known)} The sources have {listed}."
+            )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passband.report.render import Cell
+from passband.report.rendering import Cell
 from passband.report.style import PLAIN, Figure, Style
 from passband.stats.decision.ranking.ranking import Abilities
 from passband.stats.interval.rounding import Rounding

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from passband.report.layout import rows
-from passband.report.render import Cell, Row, printable, render
+from passband.report.rendering import Cell, Row, printable, render
 from passband.report.style import Style
 from passband.report.table_line import TableLine, table_lines
-from passband.summary.spread import Spread
+from passband.summary.problem_spread import Spread
 from passband.summary.summary import Group, Summary
 
 __all__ = ["LEAST_COLUMNS", "LEGEND", "SIGNS", "bar", "barred_rows", "spread_lines"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from passband.adaptive.calibration import CalibratedBank
-from passband.report.render import Row
+from passband.report.rendering import Row
 
 __all__ = ["calibration_json", "calibration_notes", "calibration_rows"]
 

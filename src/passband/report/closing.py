@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from passband.report.render import printable
+from passband.report.rendering import printable
 from passband.report.run import RunReport
 from passband.run.session import Finished
 

@@ -19,14 +19,14 @@ from passband.report.noted import (
     shown,
     warnings,
 )
-from passband.report.render import Cell, Row
+from passband.report.rendering import Cell, Row
 from passband.report.style import PLAIN, Figure, Style
 from passband.stats.decision.comparison import Comparison
 from passband.stats.decision.more_data import MoreData
 from passband.stats.decision.ranking import Abilities, Ranking
 from passband.stats.interval.ratio import Ratio
 from passband.stats.interval.rounding import Rounding
-from passband.summary.compare import ComparisonSummary, TaskComparison
+from passband.summary.compare.compare import ComparisonSummary, TaskComparison
 
 __all__ = [
     "comparison_explanation",

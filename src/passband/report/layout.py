@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from passband.report.noted import interval_cell
-from passband.report.render import Cell, Row
+from passband.report.rendering import Cell, Row
 from passband.report.style import PLAIN, Style
 from passband.report.table_line import TableLine, column_head, table_lines
 from passband.report.wide import wide_rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from passband.report.noted import Noted, note_lines, shown, warnings
-from passband.report.render import printable, render
+from passband.report.rendering import printable, render
 from passband.stats.decision.planning.plans import Detectable, Plan
 
 __all__ = ["plan_text"]

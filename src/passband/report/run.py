@@ -9,12 +9,12 @@ from typing import Any
 
 from passband.report import summary as text
 from passband.report.layout import rows
-from passband.report.render import Row
+from passband.report.rendering import Row
 from passband.report.style import PLAIN, Style
 from passband.report.words import counted, duration, money
 from passband.run.judge.judge import JudgeReport
 from passband.run.session import Finished
-from passband.run.shard import Shard
+from passband.run.shards.shard import Shard
 from passband.summary.summary import Summary
 
 __all__ = ["RunReport"]

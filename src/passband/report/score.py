@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from passband.report.layout import interval_head
-from passband.report.render import Row
+from passband.report.rendering import Row
 from passband.report.style import PLAIN, Figure
 from passband.stats.interval.estimation import Estimate
 from passband.stats.interval.rounding import Rounding

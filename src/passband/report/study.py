@@ -13,12 +13,12 @@ from passband.report import summary as text
 from passband.report.abilities import span
 from passband.report.closing import step_lines
 from passband.report.layout import rows
-from passband.report.render import Row, printable
+from passband.report.rendering import Row, printable
 from passband.report.run import RunReport
 from passband.report.style import PLAIN, Style
-from passband.run.study import StudyEnd
+from passband.run.study.study import StudyEnd
 from passband.stats.interval.rounding import rounded_interval, rounded_value
-from passband.summary.compare import ComparisonSummary, TaskComparison
+from passband.summary.compare.compare import ComparisonSummary, TaskComparison
 from passband.summary.summary import Summary
 
 __all__ = ["StudyReport"]

@@ -74,7 +74,7 @@ def remark_lines(summary: Summary, *, quiet: bool = False) -> list[str]:
 def bracket_text(group: Group, *, named: bool = False) -> str:
     """Return what trials without a score leave open, if that is more than the interval does.
 
-    >>> from passband.summary.summarize import summarize
+    >>> from passband.summary.from_sources import summarize
     >>> bracket_text(summarize([[1, None], [0, None]] * 40).groups[0])
     '; pass@1 is between 0.250 (all trials without a score wrong) and 0.750 (all right)'
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from passband.report.render import Cell
+from passband.report.rendering import Cell
 from passband.report.style import Figure
 from passband.stats.interval.estimation import Estimate
 from passband.summary.summary import Group, Line, Summary

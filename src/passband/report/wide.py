@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from passband.report.render import Cell
+from passband.report.rendering import Cell
 from passband.report.table_line import TableLine, column_head
 from passband.summary.summary import Summary
 

@@ -12,22 +12,21 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.generate.problem import Problem
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.generate.subject import Model
 from passband.run.budget import Budget
-from passband.run.counters import Price
 from passband.run.judge.choice import JudgeChoice
 from passband.run.judge.plan import CHARACTERS, JudgePlan, judge_plans
 from passband.run.judge.prepare import make_judges
 from passband.run.prepare import load_problems
 from passband.run.progress import Progress
-from passband.run.sandboxed import open_sandbox
+from passband.run.sandboxes import open_sandbox
 from passband.run.session import make_subjects, prepare_all
 from passband.run.settings import Settings
-from passband.run.task_run import TaskRun
+from passband.run.task_run import Price, TaskRun
 from passband.tasks.task import Task
+from passband.trials.file.schema import EmptyStore
 from passband.trials.reader import Trials, is_run_directory
-from passband.trials.schema import EmptyStore
 from passband.trials.store import Store
 
 __all__ = ["CHARACTERS", "DryRun", "TaskPlan", "dry_run"]
@@ -244,7 +243,7 @@ def _missing(run: TaskRun) -> int:
     missing = run.counters.planned - run.counters.done
     if "adaptive" not in run.task.config:
         return missing
-    from passband.run.adaptive import most_trials  # heavy, and seldom needed
+    from passband.run.schedule.adaptive import most_trials  # heavy, and seldom needed
 
     return max(0, min(missing, most_trials(run) - run.counters.done))
 

@@ -11,8 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
-from passband.generate.providers import providers
-from passband.run.counters import Price
+from passband.generate.registry import providers
+from passband.run.task_run import Price
 
 __all__ = ["GENAI", "genai_price", "suggested_price"]
 

@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Any
 from passband.errors import InvalidInput
 from passband.generate.provider import Sampling
 from passband.generate.subject import Subject
-from passband.run.ask import TURNED_AWAY
-from passband.run.blocks import count_missing
-from passband.run.counters import Counters
-from passband.run.grade import Grader, scorer_entry
-from passband.run.price_trials import PRICE
-from passband.run.references import References
-from passband.run.sandboxed import has_failures, used_sandboxes
+from passband.run.loop.attempts import TURNED_AWAY
+from passband.run.loop.grader import Grader, scorer_entry
+from passband.run.loop.references import References
+from passband.run.problems import UnreadProblems, enter, known_numbers
+from passband.run.rescore.prices import PRICE
+from passband.run.sandboxes import has_failures, used_sandboxes
+from passband.run.schedule.blocks import count_missing
+from passband.run.schedule.until import make_rule, start_rule
 from passband.run.settings import Settings
-from passband.run.shard_record import check_shard, shard_entry
-from passband.run.task_run import BROUGHT, TaskRun
-from passband.run.unread import UnreadProblems, enter, known_numbers
-from passband.run.until import make_rule, start_rule
+from passband.run.shards.shard import check_shard, shard_entry
+from passband.run.task_run import BROUGHT, Counters, TaskRun
 from passband.score.recorded import rebuilt_scorer
-from passband.tasks.key_check import check_keys
+from passband.tasks.check import check_keys
 from passband.tasks.task import Problem, Task
 from passband.trials.labels import LABEL, kept_label
 from passband.trials.reader import Trials

@@ -1,7 +1,14 @@
-"""A run as it was requested: tasks, model, directory and settings, loaded and checked."""
+"""A run as it was requested: tasks, model, directory and settings, loaded and checked.
+
+The default run directory: one per model, so that the same command resumes.
+
+Every task of a model goes there, so that a task requested alone and the same task requested beside
+others are never asked twice.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -9,36 +16,69 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from passband.errors import ConflictingArguments, InvalidInput
-from passband.generate.providers import Connection, is_local
+from passband.generate.registry import Connection, is_local
 from passband.generate.subject import Model
 from passband.run.budget import find_price
-from passband.run.counters import Price
-from passband.run.directory import default_directory, shard_directory
 from passband.run.dry_run import DryRun, dry_run
 from passband.run.genai_prices import suggested_price
 from passband.run.judge.choice import JudgeChoice
-from passband.run.load_tasks import TaskName, load_tasks, named_tasks
 from passband.run.progress import Watcher
-from passband.run.schedule import every_problem
+from passband.run.schedule.schedule import every_problem
+from passband.run.schedule.until import until_schedule
 from passband.run.session import Elsewhere, Finished, OnStart, run_session
 from passband.run.settings import Patience, Settings, Truncated, Until
-from passband.run.shard import Shard
 from passband.run.shards.folder import merge_leftovers
 from passband.run.shards.launch import Launch
-from passband.run.until import until_schedule
-from passband.tasks.adjust import Adjustments, adjusted_tasks
-from passband.tasks.plain_data_guess import DataOptions
+from passband.run.shards.shard import Shard
+from passband.run.task_run import Price
+from passband.run.tasks import TaskName, load_tasks, named_tasks
+from passband.tasks.guess.guess import DataOptions
+from passband.tasks.overrides import Adjustments, adjusted_tasks
 from passband.tasks.sampling import LENGTH_NAMES
 from passband.tasks.task import Task
+from passband.trials.file.schema import EmptyStore
 from passband.trials.reader import Trials, is_run_directory
-from passband.trials.schema import EmptyStore
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from passband.generate.inspect.engine import Engine
 
-__all__ = ["Recipe", "RunOptions", "RunRequest", "make_request"]
+__all__ = [
+    "Recipe",
+    "RunOptions",
+    "RunRequest",
+    "default_directory",
+    "make_request",
+    "shard_directory",
+]
+
+_LONGEST = 60  # characters of a name
+
+
+def default_directory(model: str, name: str | None = None, parent: Path = Path("runs")) -> Path:
+    """Return the run directory of a model, or of a run that has a name.
+
+    >>> default_directory("openai:org/model").as_posix()
+    'runs/openai-org-model'
+    >>> default_directory("openai:policy", "step 100").as_posix()
+    'runs/step-100'
+    """
+    text = name or model
+    safe = "".join(c if c.isalnum() or c in "._+-" else "-" for c in text).strip(".") or "run"
+    if len(safe) > _LONGEST:
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        safe = f"{safe[: _LONGEST - 9]}-{digest[:8]}"
+    return parent / safe
+
+
+def shard_directory(run: Path, shard: Shard) -> Path:
+    """Return the directory of a shard of a run: beside that of the run, which they are merged into.
+
+    >>> shard_directory(Path("runs/tiny"), Shard(3, 16)).as_posix()
+    'runs/tiny-shards/03-of-16'
+    """
+    return run.with_name(f"{run.name}-shards") / shard.directory_name
 
 
 class RunOptions(TypedDict, total=False):

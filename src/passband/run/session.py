@@ -15,35 +15,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passband.errors import ExitCode, PassbandError
-from passband.event_loop import complete, is_inside_a_loop
 from passband.generate.problem import Problem
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.generate.subject import Model, Subject, make_subject
 from passband.log import phase
+from passband.run.before_asking import read_earlier, warn_before_asking
 from passband.run.budget import Budget
-from passband.run.counters import Price
-from passband.run.garbage import fewer_collections
 from passband.run.judge.choice import JudgeChoice
 from passband.run.judge.judge import JudgeReport
 from passband.run.judge.judges import Judges
 from passband.run.judge.prepare import check_judges, make_judges, seated
-from passband.run.loop import Ending, Runner
+from passband.run.loop.loop import Ending, Runner
+from passband.run.loop.recorder import fewer_collections
 from passband.run.prepare import further_spec, load_problems, prepare, record_subject
-from passband.run.price_trials import record_price
+from passband.run.problems import opened
 from passband.run.progress import Watcher
-from passband.run.recheck import recheck
-from passband.run.rerun import read_earlier, warn_before_asking
-from passband.run.sandboxed import open_sandbox
-from passband.run.schedule import ScheduleFactory, every_problem, nothing_more
+from passband.run.rescore.prices import record_price
+from passband.run.rescore.recheck import recheck
+from passband.run.sandboxes import open_sandbox
+from passband.run.schedule.schedule import ScheduleFactory, every_problem, nothing_more
 from passband.run.settings import Settings
 from passband.run.shards.folder import refuse_led
-from passband.run.task_run import TaskRun
-from passband.run.unread import opened
+from passband.run.task_run import Price, TaskRun
+from passband.system.event_loop import complete, is_inside_a_loop
 from passband.tasks.task import Task
-from passband.trials.place import StoreLost
+from passband.trials.file.open_file import StoreLost
+from passband.trials.file.schema import EmptyStore
 from passband.trials.reader import Trials
 from passband.trials.rows import FAILED
-from passband.trials.schema import EmptyStore
 from passband.trials.store import LOW_WATER, Store
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ class Finished:
         over: Over = "problems",
     ) -> Summary | None:
         """Summarize the tasks of the run; None if no trial of them is recorded."""
-        from passband.summary.run_summary import summarize_run
+        from passband.summary.from_run import summarize_run
         from passband.summary.summary import Request
 
         recorded = [task_run.task.name for task_run in self.task_runs if task_run.counters.done]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from passband.errors import InvalidInput
-from passband.run.shard import Shard
+from passband.run.shards.shard import Shard
 from passband.score.scorer import Truncated
 from passband.stats.checks import Over
 

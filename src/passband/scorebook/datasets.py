@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from passband.adaptive.banks import list_banks
 from passband.adaptive.dataset import parse_dataset
 from passband.errors import ConflictingArguments, InvalidInput, UnknownName, WrongType, nearest
-from passband.run.load_tasks import load_tasks
+from passband.run.tasks import load_tasks
 from passband.scorebook.eval_dataset import EvalDataset, is_data_file
 from passband.tasks.find import list_tasks
 from passband.tasks.task import Task

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, WrongType, nearest
+from passband.files.records import form_of, read_records
 from passband.generate.problem import Problem
 from passband.generate.provider import Message, Sampling
-from passband.records import form_of, read_records
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference, Scorer
-from passband.tasks.data import plain_rows
+from passband.tasks.data.rows import plain_rows
 from passband.tasks.task import MetricEntry, Task
 
 __all__ = ["EvalDataset", "is_data_file"]

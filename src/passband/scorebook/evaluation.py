@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from passband.adaptive.dataset import ALL_SPLITS
 from passband.errors import InvalidInput, WrongType
-from passband.event_loop import complete_anywhere
 from passband.scorebook.datasets import Datasets
 from passband.scorebook.hyperparameters import Hyperparameters
 from passband.scorebook.inference import InferenceFunction
 from passband.scorebook.options import EvaluateOptions, Options
 from passband.scorebook.results import Results, Row, shape_results
 from passband.scorebook.sweep import Sweep
+from passband.system.event_loop import complete_anywhere
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

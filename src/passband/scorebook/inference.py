@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from typing import Any, TypeAlias
 
 from passband.errors import InvalidInput, ScoreBookError, WrongType, describe
-from passband.generate.calls import Calls, DeadlinePassed, is_async
+from passband.generate.function import Calls, DeadlinePassed, is_async
 from passband.generate.provider import Crashed, Hopeless, InvalidReply, TimedOut
 from passband.generate.secrets import learn_secrets, redacted, redacted_values
 

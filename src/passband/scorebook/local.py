@@ -13,7 +13,7 @@ from passband.adaptive.task import AdaptiveTask, task_of_bank
 from passband.adaptive.test import Step
 from passband.errors import NotEnoughData, warn
 from passband.generate.problem import Problem
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.run.session import Finished, OnStart, run_session
 from passband.scorebook.inference import InferenceCalls
 from passband.scorebook.options import Options
@@ -21,7 +21,7 @@ from passband.scorebook.results import EvalRun
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec
 from passband.scorebook.subject import InferenceSubject
 from passband.scorebook.watch import Watching
-from passband.summary.adaptive import adaptive_group
+from passband.summary.adaptive.adaptive_test import adaptive_group
 from passband.summary.summary import Group, Request
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import TrialRow

@@ -12,10 +12,10 @@ from passband.adaptive.dataset import ADAPTIVE
 from passband.adaptive.remote.records import Item, ItemResponse, State
 from passband.errors import InvalidInput
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec
-from passband.trials.codec import canonical
-from passband.trials.imported import IDENTITY, Imported, imported_spec
-from passband.trials.problems import StoredProblem
+from passband.trials.encoding import canonical
+from passband.trials.file.problem_table import StoredProblem
 from passband.trials.rows import ScorerEntry, ScoreRow, Status, TrialRow
+from passband.trials.settings import IDENTITY, Imported, imported_spec
 from passband.trials.store import Store
 
 __all__ = ["RemoteTrials"]

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from passband.run.directory import default_directory
+from passband.run.request import default_directory
 from passband.scorebook.eval_dataset import EvalDataset
 from passband.tasks.task import Task
-from passband.trials.codec import canonical
+from passband.trials.encoding import canonical
 
 __all__ = ["AdaptiveEvalRunSpec", "ClassicEvalRunSpec", "RunSpec", "folder_name"]
 

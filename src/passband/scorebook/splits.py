@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from passband.adaptive.dataset import parse_dataset
 from passband.adaptive.remote.client import TrismikClient
 from passband.adaptive.splits import FALLBACK, resolve_split
-from passband.event_loop import complete, is_inside_a_loop
 from passband.scorebook.client import BankClient
+from passband.system.event_loop import complete, is_inside_a_loop
 
 __all__ = ["InfoClient", "resolve_split_async", "resolve_split_sync"]
 

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from passband.generate.fingerprint.digest import function_spec
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Sampling
-from passband.generate.source_digests import function_spec
 from passband.generate.subject import Seeds
 from passband.scorebook.inference import InferenceCalls
 

@@ -24,7 +24,7 @@ from passband import plugins
 from passband.errors import InvalidInput
 from passband.generate.secrets import redacted
 from passband.log import LINE, VARIABLE
-from passband.readers.stored_evidence import stored_outcomes
+from passband.readers.evidence.stored import stored_outcomes
 from passband.score.sandbox.doctor import Diagnosis
 from passband.stats.evidence.collect import evidence_of
 from passband.trials.reader import RunRecord, Trials

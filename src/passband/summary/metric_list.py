@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 from passband import notes
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
-from passband.readers.recorded_votes import stored_votes
-from passband.readers.stored_evidence import stored_outcomes
+from passband.readers.evidence.stored import stored_outcomes
+from passband.readers.runs import stored_votes
 from passband.score.recorded import recorded_equality
 from passband.score.repeats import aggregations, reduction
 from passband.score.translation import CORPUS_METRICS, corpus_replicates, corpus_value
 from passband.stats.metric.registry import needs_answers
-from passband.summary.combined import Sample
-from passband.summary.line_scale import OF_ONE_SCALE
-from passband.summary.problem_scores import (
+from passband.summary.browse.problems import (
     ProblemScores,
     read_problem_scores,
     read_scores_alone,
 )
+from passband.summary.line_scale import OF_ONE_SCALE
+from passband.summary.means import Sample
 from passband.summary.summary import Line, Request
 from passband.tasks.task import MetricEntry
 from passband.trials.reader import RunRecord, ScorerRecord, Trials

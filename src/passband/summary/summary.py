@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from passband.display import Displayed
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
-from passband.frames import Framed, Kind
+from passband.files.frames import Framed, Kind
 from passband.notes import Note
 from passband.readers import Remark
 from passband.stats.data.evidence import COUNTS_FIXED, Evidence
@@ -19,10 +19,10 @@ from passband.stats.data.outcomes import Policy
 from passband.stats.data.scale import titled
 from passband.stats.interval.estimation import Estimate, Over
 from passband.stats.interval.strata.weights import Weights
-from passband.summary.bracket import Bracket
 from passband.summary.judged.result import JudgeResult
-from passband.summary.program_result import ProgramResult
-from passband.summary.spread import Spread
+from passband.summary.problem_spread import Spread
+from passband.summary.program_outcomes import ProgramResult
+from passband.summary.unscored_range import Bracket
 from passband.summary.until import UntilResult
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ class Summary(Framed, Displayed):
     def estimate(self, metric: str, *, task: str | None = None) -> Estimate:
         """Return the estimate of a metric by its label; it must be the only one.
 
-        >>> from passband.summary.summarize import summarize
+        >>> from passband.summary.from_sources import summarize
         >>> summarize([[1, 0], [1, 1], [0, 0]], ["pass@2"]).estimate("pass@2").n_problems
         3
         """
@@ -295,19 +295,19 @@ class Summary(Framed, Displayed):
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary as JSON-serialisable values, numbers in full."""
-        from passband.summary.wire import as_json
+        from passband.summary.json import as_json
 
         return as_json(self)
 
     def to_json(self) -> str:
         """Return the summary as JSON text: the same bytes for the same summary."""
-        from passband.summary.wire import to_json
+        from passband.summary.json import to_json
 
         return to_json(self)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Summary:
         """Read a summary from the JSON that `to_json` writes."""
-        from passband.summary.wire import from_json
+        from passband.summary.json import from_json
 
         return from_json(text)

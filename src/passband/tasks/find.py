@@ -13,10 +13,9 @@ from pathlib import Path
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.tasks.diagnostics import raise_errors
-from passband.tasks.entry import TaskEntry, read_entry
-from passband.tasks.group import TaskGroup
+from passband.tasks.entry import TaskEntry, TaskGroup, read_entry
+from passband.tasks.file.yaml_file import read_yaml
 from passband.tasks.lm_eval_index import LmEvalIndex, lm_eval_index
-from passband.tasks.yaml_file import read_yaml
 
 __all__ = [
     "BUILTIN",

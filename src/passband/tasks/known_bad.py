@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.tasks.where import Condition
+from passband.tasks.data.rows import Condition
 
 __all__ = ["BadProblem", "KnownBad"]
 

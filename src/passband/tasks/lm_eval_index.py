@@ -22,7 +22,7 @@ from typing import Any
 
 from passband.errors import nearest
 from passband.tasks.entry import TASK_KEYS, TaskEntry, read_entry
-from passband.tasks.lm_eval_package import lm_eval_tasks, lm_eval_version
+from passband.tasks.file.lm_eval_package import lm_eval_tasks, lm_eval_version
 
 __all__ = ["LmEvalIndex", "cache_folder", "lm_eval_index"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.generate.provider import Sampling
-from passband.tasks.schema import TaskKeys
-from passband.tasks.yaml_file import YamlFile, plain_json
+from passband.tasks.file.schema import TaskKeys
+from passband.tasks.file.yaml_file import YamlFile, plain_json
 
 __all__ = ["LENGTH_NAMES", "STOP_NAMES", "changed_sampling", "read_sampling"]
 

@@ -13,7 +13,7 @@ from passband.generate.subject import SubjectFactory
 from passband.score.scorer import Scorer
 
 if TYPE_CHECKING:
-    from passband.tasks.group import TaskGroup
+    from passband.tasks.entry import TaskGroup
 
 __all__ = ["NO_FILTER", "MetricEntry", "Problem", "Task"]
 

@@ -10,22 +10,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.frames import Framed, Kind
-from passband.trials.call_totals import CallTotals, read_totals
-from passband.trials.calls import all_calls, calls_of, replies_of
-from passband.trials.checked import CheckedRows
-from passband.trials.chosen import Choice, ChosenTrials
-from passband.trials.connection import connect_to_read
-from passband.trials.costs import Costs, read_costs, read_taken, total_cost
-from passband.trials.counts import Counts, Place, stretches
-from passband.trials.extremes import Column, Extreme, largest
-from passband.trials.joined import JoinedLines
-from passband.trials.json_lines import ProblemPart
-from passband.trials.judge_votes import TrialVotes, votes_of
+from passband.files.frames import Framed, Kind
+from passband.trials.exports.json_lines import JoinedLines, ProblemPart
+from passband.trials.file.checked_rows import CheckedRows
+from passband.trials.file.connection import connect_to_read
+from passband.trials.file.judge_calls import (
+    CallTotals,
+    all_calls,
+    calls_of,
+    read_totals,
+    replies_of,
+)
+from passband.trials.file.problem_table import BEHIND, StoredProblem, outline_of
+from passband.trials.file.schema import FILE, selected, sqlite_errors
+from passband.trials.file.tally_columns import ScoreTallies, TrialTallies, added
+from passband.trials.file.unpacking import placed_trial, scores_of
 from passband.trials.labels import labelled
-from passband.trials.merged import all_scores, scored_trials, unseen_trials
-from passband.trials.outline import outline_of
-from passband.trials.problems import BEHIND, StoredProblem
+from passband.trials.query.costs import Costs, read_costs, read_taken, total_cost
+from passband.trials.query.counts import Counts, Place, stretches
+from passband.trials.query.filters import Choice, ChosenTrials
+from passband.trials.query.judge_votes import TrialVotes, votes_of
+from passband.trials.query.pages import Walk
+from passband.trials.query.rounds import count_complete_rounds, outcomes_of_rounds
+from passband.trials.query.sampled import sampled_answers, sampled_scores, some
+from passband.trials.query.scored_trials import all_scores, scored_trials, unseen_trials
+from passband.trials.query.search import Column, Extreme, Search, largest
 from passband.trials.records import (
     Coverage,
     ProblemRecord,
@@ -34,7 +43,6 @@ from passband.trials.records import (
     SessionRecord,
     SourceRecord,
 )
-from passband.trials.rounds import count_complete_rounds, outcomes_of_rounds
 from passband.trials.rows import (
     SCORE_STATUSES,
     STATUSES,
@@ -44,12 +52,6 @@ from passband.trials.rows import (
     Status,
     TrialRow,
 )  # fmt: skip
-from passband.trials.sampled import sampled_answers, sampled_scores, some
-from passband.trials.schema import FILE, selected, sqlite_errors
-from passband.trials.search import Search
-from passband.trials.tally_columns import ScoreTallies, TrialTallies, added
-from passband.trials.unpacking import placed_trial, scores_of
-from passband.trials.walk import Walk
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
@@ -525,13 +527,13 @@ class Trials(Framed):
 
     def frame_kinds(self) -> Mapping[str, Kind]:
         """Return the columns of an export, by name."""
-        from passband.trials.export import column_kinds
+        from passband.trials.exports.export import column_kinds
 
         return column_kinds(self, self.runs())
 
     def frame_rows(self) -> Iterator[Mapping[str, Any]]:
         """Yield one row per trial, as an export has them."""
-        from passband.trials.export import rows
+        from passband.trials.exports.export import rows
 
         return rows(self, self.runs())
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput, nearest
 from passband.stats.data.scale import UNSTATED, Scale
-from passband.trials.identity import addresses_of
-from passband.trials.imported import Imported, is_imported
+from passband.trials.settings import Imported, addresses_of, is_imported
 
 __all__ = [
     "ORDER",

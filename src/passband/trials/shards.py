@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.trials.schema import FILE, SHARDS
+from passband.trials.file.schema import FILE, SHARDS
 
 __all__ = [
     "SHARD",

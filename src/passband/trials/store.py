@@ -18,27 +18,27 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.trials import packing
-from passband.trials.batch import Batch
-from passband.trials.checksums import is_intact
-from passband.trials.codec import canonical
-from passband.trials.differences import SettingsChanged
-from passband.trials.identity import (
+from passband.trials.encoding import canonical
+from passband.trials.file import packing
+from passband.trials.file.batch import Batch
+from passband.trials.file.checksums import is_intact
+from passband.trials.file.packing import STATUS, packed
+from passband.trials.file.problem_table import ProblemTable
+from passband.trials.file.schema import TABLES, selected
+from passband.trials.file.unpacking import placed_trial
+from passband.trials.file.writer import LOW_WATER, DiskNearlyFull
+from passband.trials.rows import FAILED, ScorerEntry, ScoreRow, TrialRow
+from passband.trials.settings import (
+    SettingsChanged,
     address_change,
     addresses_of,
     advice_on,
     completed_spec,
     identity_changes,
+    is_imported,
     is_moved,
     with_address,
 )
-from passband.trials.imported import is_imported
-from passband.trials.packing import STATUS, packed
-from passband.trials.problem_table import ProblemTable
-from passband.trials.rows import FAILED, ScorerEntry, ScoreRow, TrialRow
-from passband.trials.schema import TABLES, selected
-from passband.trials.unpacking import placed_trial
-from passband.trials.writer import LOW_WATER, DiskNearlyFull
 from passband.version import __version__
 
 __all__ = [

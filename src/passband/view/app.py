@@ -12,12 +12,11 @@ from aiohttp import web
 
 from passband.errors import InvalidInput, PassbandError, describe
 from passband.readers.groups import Groups
-from passband.summary.compare import ComparisonSummary, compare_contestants
-from passband.summary.contest import Contest
-from passband.summary.contestants import contestants_of
+from passband.summary.compare.compare import ComparisonSummary, compare_contestants
+from passband.summary.compare.models import Contest, contestants_of
+from passband.trials.file.schema import CorruptStore
+from passband.trials.query.pages import TrialPlace
 from passband.trials.reader import RunRecord
-from passband.trials.schema import CorruptStore
-from passband.trials.walk import TrialPlace
 from passband.view import questions
 from passband.view.cards import Cards
 from passband.view.desk import Desks, Reading

@@ -11,7 +11,7 @@ from passband.report.noted import interval_cell
 from passband.report.style import Figure, Style
 from passband.stats.interval.estimation import Estimate
 from passband.stats.interval.rounding import Rounding
-from passband.summary.run_numbers import RunNumbers
+from passband.summary.live.run_figures import RunNumbers
 from passband.summary.summary import Line
 from passband.view.markup import Html
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from passband.summary.standing import Pace
-from passband.trials.log import is_log_damaged
+from passband.summary.live.run_state import Pace
+from passband.trials.file.schema import FILE, CorruptStore, corrupt
+from passband.trials.file.wal import is_log_damaged
 from passband.trials.reader import Trials
-from passband.trials.schema import FILE, CorruptStore, corrupt
 from passband.view.shelf import Folder, UnknownRun
 
 __all__ = ["Desk", "Desks", "Reading", "open_to_read"]

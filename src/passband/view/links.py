@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from passband.errors import InvalidInput
-from passband.trials.walk import TrialPlace
+from passband.trials.query.pages import TrialPlace
 
 __all__ = ["NO_PAGE", "Links", "RunLinks", "parse_number", "parse_place"]
 

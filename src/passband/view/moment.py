@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from passband.summary.run_numbers import RunNumbers, numbers_of
-from passband.summary.standing import Pace, is_going_on, session_rate, standing_of
+from passband.summary.live.run_figures import RunNumbers, numbers_of
+from passband.summary.live.run_state import Pace, is_going_on, session_rate, standing_of
 from passband.trials.reader import RunRecord
 from passband.view.desk import Reading
 

@@ -9,12 +9,12 @@ from passband.readers.groups import Groups
 from passband.readers.options import Options
 from passband.readers.run_directory import StoredRun
 from passband.readers.runs import groups_of_runs
-from passband.summary.look import Look, Wanted
-from passband.summary.problem_rates import ProblemRate, rates_of
-from passband.summary.shown import Damaged, ShownProblem, ShownTrial
-from passband.trials.extremes import Column
+from passband.summary.browse.browser import Look, Wanted
+from passband.summary.browse.problems import ProblemRate, rates_of
+from passband.summary.browse.shown_trial import Damaged, ShownProblem, ShownTrial
+from passband.trials.query.pages import TrialPlace
+from passband.trials.query.search import Column
 from passband.trials.reader import RunRecord
-from passband.trials.walk import TrialPlace
 from passband.view.desk import Reading
 from passband.view.here import Here
 from passband.view.pages.trial import ALONG, TrialPage

@@ -10,9 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from passband.errors import PassbandError
-from passband.trials.extremes import Column, Extreme
+from passband.trials.query.search import Column, Extreme, Found
 from passband.trials.reader import Trials
-from passband.trials.search import Found
 from passband.view.desk import open_to_read
 from passband.view.shelf import Folder
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from passband.trials.file.schema import FILE
 from passband.trials.reader import is_run_directory
-from passband.trials.schema import FILE
 
 __all__ = ["Folder", "Shelf", "UnknownRun"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from passband.report.judge_usage import call_cost
 from passband.report.words import counted, duration, money, pace
-from passband.summary.run_numbers import RunNumbers
-from passband.summary.standing import Standing
+from passband.summary.live.run_figures import RunNumbers
+from passband.summary.live.run_state import Standing
 
 __all__ = [
     "FILTERS",

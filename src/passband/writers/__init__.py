@@ -5,6 +5,6 @@
 `writers` are they by name, and `write` writes a file whole or not at all.
 """
 
-from passband.writers.write import write, writers
+from passband.writers.writing import write, writers
 
 __all__ = ["write", "writers"]

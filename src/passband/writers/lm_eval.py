@@ -12,9 +12,9 @@ import json
 from collections.abc import Sequence
 from typing import IO, Any
 
-from passband.summary.run_summary import RunSummary
+from passband.summary.from_run import RunSummary
+from passband.summary.json import group_json
 from passband.summary.summary import Group, Line, Request
-from passband.summary.wire import group_json
 from passband.trials.reader import Trials
 from passband.trials.records import RunRecord
 from passband.writers.losses import Losses

@@ -18,7 +18,7 @@ from yarl import URL
 from passband.adaptive.bank import Bank
 from passband.adaptive.server.keys import Keys
 from passband.adaptive.server.state import State
-from passband.event_loop import complete
+from passband.system.event_loop import complete
 from properties import one_in
 from serving import client_of, make_service, sums
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from passband.adaptive.server.commits import Change, Commits
-from passband.event_loop import complete
+from passband.system.event_loop import complete
 
 
 @pytest.fixture

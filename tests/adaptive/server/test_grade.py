@@ -11,7 +11,7 @@ from passband.adaptive.server.body import Fields
 from passband.adaptive.server.catalogue import Catalogue, Split
 from passband.adaptive.server.grade import Graded, given_answer, grade
 from passband.adaptive.server.refusal import Refusal
-from passband.event_loop import complete
+from passband.system.event_loop import complete
 from serving import DESIGN, sums
 
 

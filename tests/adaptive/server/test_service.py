@@ -17,7 +17,7 @@ from passband.adaptive.server.refusal import Refusal
 from passband.adaptive.server.service import Service
 from passband.adaptive.server.state import State
 from passband.adaptive.test import AdaptiveTest
-from passband.event_loop import complete
+from passband.system.event_loop import complete
 from serving import DESIGN, make_service, sums
 
 Json = dict[str, Any]

@@ -7,9 +7,9 @@ import pytest
 
 from passband.adaptive.server.state import FILE, AnswerRow, Document, RunRow, State
 from passband.errors import InvalidInput, PassbandError
-from passband.event_loop import complete
-from passband.trials.lock import Busy
-from passband.trials.writer import DiskNearlyFull
+from passband.system.event_loop import complete
+from passband.trials.file.lock import Busy
+from passband.trials.file.writer import DiskNearlyFull
 
 RUN = RunRow("r", "sums", "test", "hash", "{}", "3", "p", "e", "{}", "now")
 ANSWER = AnswerRow("item\0ä", "B", 1.0, None, "token", "now")

@@ -18,7 +18,7 @@ from passband.generate.provider import (
     TaskError,
     TimedOut,
 )
-from passband.run.ask import NothingAnswered
+from passband.run.loop.attempts import NothingAnswered
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 CLIENTS = pytest.mark.parametrize("model", ["openai:model", "openai-api/svc/model"])

@@ -12,7 +12,7 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.generate.inspect.installed import message_of, require_inspect
-from passband.run.load_tasks import load_tasks
+from passband.run.tasks import load_tasks
 
 
 def test_where_it_is_missing_the_command_to_install_it_is_given(
@@ -47,8 +47,8 @@ def test_messages_for_a_terminal_are_made_plain() -> None:
 @pytest.mark.process
 def test_inspect_is_imported_for_its_own_tasks_alone() -> None:
     script = (
-        "import sys; from passband.run.load_tasks import load_tasks; load_tasks('arithmetic');"
-        "import passband.generate.inspect.engine, passband.tasks.inspect_task;"
+        "import sys; from passband.run.tasks import load_tasks; load_tasks('arithmetic');"
+        "import passband.generate.inspect.engine, passband.tasks.inspect;"
         "sys.exit('inspect_ai' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script]).returncode == 0

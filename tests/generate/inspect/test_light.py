@@ -28,9 +28,9 @@ from passband.generate.inspect.seeds import call_seed
 from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Sampling, TaskError, Unavailable
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.generate.subject import ProviderSubject, Seeds, make_subject
-from passband.run.blocks import trial_seed
+from passband.run.schedule.blocks import trial_seed
 from passband.score.inspect_value import inspect_scores
 from passband.score.scorer import Reference
 

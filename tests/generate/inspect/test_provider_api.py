@@ -16,8 +16,8 @@ from inspect_runs import rows, run, scores, statuses
 from passband.errors import InvalidInput
 from passband.generate.inspect.model import resolve_model
 from passband.generate.provider import Completion, Rejected, Request
-from passband.generate.providers import Connection
-from passband.run.ask import NothingAnswered
+from passband.generate.registry import Connection
+from passband.run.loop.attempts import NothingAnswered
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 

@@ -11,8 +11,8 @@ from inspect_ai import SampleSource, Task
 import inspect_tasks
 from passband.errors import InvalidInput, UnknownName
 from passband.generate.inspect.source import load_inspect_tasks
-from passband.generate.providers import Connection
-from passband.run.load_tasks import load_tasks
+from passband.generate.registry import Connection
+from passband.run.tasks import load_tasks
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 FILE = """

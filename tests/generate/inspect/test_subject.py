@@ -19,11 +19,11 @@ from passband.errors import InvalidInput
 from passband.generate.inspect import subject
 from passband.generate.inspect.calls import Trial
 from passband.generate.inspect.seeds import call_seed
-from passband.run.ask import NothingAnswered
-from passband.run.blocks import trial_seed
-from passband.run.load_tasks import load_tasks
-from passband.run.rescore import rescore_run
-from passband.run.simple_evaluate import simple_evaluate
+from passband.run.lm_eval.simple_evaluate import simple_evaluate
+from passband.run.loop.attempts import NothingAnswered
+from passband.run.rescore.rescore import rescore_run
+from passband.run.schedule.blocks import trial_seed
+from passband.run.tasks import load_tasks
 from passband.trials.reader import Trials
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]

@@ -11,7 +11,7 @@ import pytest
 from passband.errors import InvalidInput
 from passband.readers import read
 from passband.readers.dataset import reader as dataset
-from passband.trials.export import export
+from passband.trials.exports.export import export
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.store import Store

@@ -17,7 +17,7 @@ from passband.readers.dataset import batches, cells, checks
 from passband.readers.dataset import reader as dataset
 from passband.readers.dataset.reader import read_dataset
 from passband.readers.options import Options
-from passband.readers.table import groups_of_table
+from passband.readers.tables.table import groups_of_table
 from passband.stats.data.tables import Table
 
 pa = pytest.importorskip("pyarrow")

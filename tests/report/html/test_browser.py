@@ -11,7 +11,7 @@ import pytest
 from browser import Browser, Page
 from commands import run
 from passband.report.html.report import report_page
-from passband.summary.contest import Contest
+from passband.summary.compare.models import Contest
 from passband.summary.findings.several import compared_findings
 from passband.summary.findings.sources import read_findings
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow

@@ -10,7 +10,7 @@ import pytest
 from passband.report.html.report import report_page
 from passband.report.html.several import compared_charts, compared_part
 from passband.report.html.several_text import SeveralText
-from passband.summary.contest import Contest
+from passband.summary.compare.models import Contest
 from passband.summary.findings.several import (
     ComparedFindings,
     compared_findings,

@@ -4,7 +4,13 @@ from dataclasses import replace
 
 from passband.report.html.transcript import marked_html, problem_html, trial_html
 from passband.report.show.excerpt import Amount
-from passband.summary.shown import Message, ShownCall, ShownProblem, ShownScore, ShownTrial
+from passband.summary.browse.shown_trial import (
+    Message,
+    ShownCall,
+    ShownProblem,
+    ShownScore,
+    ShownTrial,
+)
 
 PROBLEM = ShownProblem(
     "sums", "tiny", "one", (Message("user", "6 * 7 < x"),), ("42",), ("41", "42"), 2, 2, 1

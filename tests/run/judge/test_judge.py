@@ -12,8 +12,8 @@ from passband.errors import ExitCode, InvalidInput
 from passband.report.run import RunReport
 from passband.report.words import money
 from passband.run.budget import NoTokenCounts
-from passband.run.counters import Price
 from passband.run.judge.judge import JudgeFailed
+from passband.run.task_run import Price
 from runs import HURRIED
 
 FREE = Price(0.0, 0.0)

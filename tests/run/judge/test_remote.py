@@ -29,7 +29,7 @@ from passband.generate.provider import (
     Unfinished,
     UnsupportedSetting,
 )
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.run.judge.remote import JudgeActor, NamedModel, remote_subject
 from passband.trials.reader import Trials
 from runs import sums

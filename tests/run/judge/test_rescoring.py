@@ -14,7 +14,7 @@ from judges import JUDGE, PASS, JudgedBench, both, calls_to_judge, numbered, wri
 from passband.errors import ExitCode, InvalidInput
 from passband.run.judge.choice import JudgeChoice
 from passband.run.judge.rescoring import Judging
-from passband.run.rescore import Rescoring, rescore_run, score_again
+from passband.run.rescore.rescore import Rescoring, rescore_run, score_again
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.store import Store
 from runs import HURRIED, NAME, Notes

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput
+from passband.files.spreadsheet import guarded
 from passband.run.label.ticket import Ticket, digest_of
-from passband.spreadsheet import guarded
 
 TICKET = Ticket("p1", 2, "abc", "quality", "spread", 7, 100, 200, 800, 0.125, "d" * 16)
 

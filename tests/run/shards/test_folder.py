@@ -8,7 +8,7 @@ import pytest
 
 from passband.run.shards import folder as folder_module
 from passband.run.shards.folder import SHARDS, leading, merge_leftovers, once_free, refuse_led
-from passband.trials.lock import Busy, holder
+from passband.trials.file.lock import Busy, holder
 from runs import Notes
 
 

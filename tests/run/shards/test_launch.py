@@ -3,8 +3,8 @@
 import pytest
 
 from passband.errors import InvalidInput
-from passband.run.shard import MOST_SHARDS
 from passband.run.shards.launch import Launch
+from passband.run.shards.shard import MOST_SHARDS
 
 
 @pytest.mark.parametrize("shards", [0, -1, MOST_SHARDS + 1])

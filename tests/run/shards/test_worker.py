@@ -15,12 +15,12 @@ from fault_server import FaultServer
 from passband.errors import ExitCode
 from passband.run.request import make_request
 from passband.run.session import Controls
-from passband.run.shard import Shard
 from passband.run.shards import folder
 from passband.run.shards.job import ShardJob
+from passband.run.shards.shard import Shard
 from passband.run.shards.wire import Ended, Failed, Grant, Stop
 from passband.run.shards.worker import ShardEvents, read_job, run_job, written_job
-from passband.trials.lock import Lock
+from passband.trials.file.lock import Lock
 from passband.trials.reader import Trials
 from runs import HURRIED
 

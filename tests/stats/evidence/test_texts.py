@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from passband import Outcomes
-from passband.readers.observed import AnswerTexts, Observed
+from passband.readers.evidence.observed import AnswerTexts, Observed
 from passband.stats.data.evidence import Finding
 from passband.stats.data.scale import Scale
 from passband.stats.evidence.texts import solved_share, text_findings

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from passband.summary.findings.findings import Findings, ReportRequest, source_findings
-from passband.summary.summarize import summarize
+from passband.summary.from_sources import summarize
 from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow, TrialRow
 from stores import begin, filled, problem, writing

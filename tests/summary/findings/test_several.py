@@ -10,7 +10,7 @@ from inspect_logs import sample, write_eval
 from passband import InvalidInput, compare, compare_all
 from passband.readers import read
 from passband.stats.decision.ranking.simultaneous import holm
-from passband.summary.contest import Contest
+from passband.summary.compare.models import Contest
 from passband.summary.findings.scan import RIGHT
 from passband.summary.findings.several import ComparedFindings, compared_findings
 from stores import filled

@@ -7,7 +7,7 @@ import pytest
 
 from judged_runs import judged_run
 from passband.score.judge.bias import canary_names
-from passband.summary.summarize import summarize
+from passband.summary.from_sources import summarize
 from passband.trials.rows import ScorerEntry
 from stores import call, writing
 

@@ -10,7 +10,7 @@ import pytest
 
 from judged_runs import JUDGE, Truth, fill, judged_run
 from passband.errors import InvalidInput, UnknownName
-from passband.readers.judge_scores import Labels, judge_of
+from passband.readers.judged import Labels, judge_of
 from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import LabelRequest, enter_labels
 from passband.stats.judged import (
@@ -21,13 +21,13 @@ from passband.stats.judged import (
     corrected,
     draw_labels,
 )
+from passband.summary.from_sources import summarize
+from passband.summary.json import schema
 from passband.summary.judged.correction import one_sided, shared_name
 from passband.summary.judged.prices import parse_prices, read_prices
 from passband.summary.judged.result import JudgeResult
 from passband.summary.judged.wire import judge_json
-from passband.summary.summarize import summarize
 from passband.summary.summary import Summary
-from passband.summary.wire import schema
 
 
 def codes(summary: Summary, label: str) -> list[str]:

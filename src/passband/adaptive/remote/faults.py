@@ -17,7 +17,7 @@ import json
 from collections.abc import Mapping
 
 from passband.errors import PassbandError
-from passband.generate.retry_after import retry_after
+from passband.generate.servers.http import retry_after
 
 __all__ = [
     "NotAccepted",

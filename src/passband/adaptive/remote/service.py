@@ -25,9 +25,9 @@ from passband.adaptive.remote.faults import (
     refusal,
 )
 from passband.errors import InvalidInput
-from passband.generate.http import address_of, read_body
 from passband.generate.provider import InvalidReply
 from passband.generate.secrets import add_secret
+from passband.generate.servers.http import address_of, read_body
 
 __all__ = ["DEFAULT_URL", "KEY", "URL", "Answer", "Service"]
 

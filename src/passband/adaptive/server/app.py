@@ -17,7 +17,7 @@ from passband.adaptive.server.rate import RateLimit
 from passband.adaptive.server.refusal import Refusal
 from passband.adaptive.server.service import Service
 from passband.errors import PassbandError, describe
-from passband.trials.writer import DiskNearlyFull
+from passband.trials.file.writer import DiskNearlyFull
 
 __all__ = ["RATE", "make_app"]
 

@@ -17,7 +17,7 @@ from passband.adaptive.server.keys import KEYS_VARIABLE, Keys, is_loopback
 from passband.adaptive.server.service import Service
 from passband.adaptive.server.state import State
 from passband.errors import InvalidInput, PassbandError
-from passband.event_loop import complete, until_signal
+from passband.system.event_loop import complete, until_signal
 from passband.trials.store import utc_now
 
 __all__ = ["DESIGN", "Settings", "serve"]

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from passband.adaptive.server.commits import Commits
 from passband.errors import InvalidInput, PassbandError
-from passband.trials.lock import Lock
-from passband.trials.schema import sqlite_errors
-from passband.trials.writer import LOW_WATER, DiskNearlyFull
+from passband.trials.file.lock import Lock
+from passband.trials.file.schema import sqlite_errors
+from passband.trials.file.writer import LOW_WATER, DiskNearlyFull
 
 __all__ = ["FILE", "AnswerRow", "Document", "RunRow", "State"]
 

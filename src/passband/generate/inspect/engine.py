@@ -12,7 +12,7 @@ from passband.generate.inspect.only_generates import reasons_against
 from passband.generate.inspect.replay import Replay
 from passband.generate.inspect.source import InspectTask
 from passband.generate.inspect.subject import InspectSubject
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.generate.subject import (
     Model,
     ProviderSubject,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from passband.errors import InvalidInput
-from passband.generate.http import address_of
 from passband.generate.inspect.installed import message_of
 from passband.generate.provider import Provider
-from passband.generate.providers import Connection, make_provider, providers
+from passband.generate.registry import Connection, make_provider, providers
+from passband.generate.servers.http import address_of
 from passband.generate.subject import Model
 
 __all__ = ["InspectModel", "is_known_to_inspect", "resolve_model", "with_active_model"]

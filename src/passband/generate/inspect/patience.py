@@ -26,7 +26,7 @@ from passband.generate.provider import (
     Unavailable,
     Unfinished,
 )
-from passband.generate.silence import Silence
+from passband.generate.servers.outage import Silence
 
 __all__ = ["PatientProvider"]
 

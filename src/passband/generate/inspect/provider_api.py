@@ -15,8 +15,7 @@ from typing import Any, cast
 from passband.generate.inspect.generation import output_of
 from passband.generate.inspect.installed import message_of
 from passband.generate.inspect.patience import PatientProvider
-from passband.generate.openai import OpenAIServer
-from passband.generate.pool import Pool
+from passband.generate.pool.pool import Pool
 from passband.generate.provider import (
     Message,
     Provider,
@@ -25,7 +24,8 @@ from passband.generate.provider import (
     Request,
     Sampling,
 )
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
+from passband.generate.servers.openai import OpenAIServer
 
 __all__ = ["make_api"]
 

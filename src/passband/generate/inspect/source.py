@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
+from passband.generate.fingerprint.digest import file_digests, function_spec
 from passband.generate.inspect.installed import message_of, require_inspect
 from passband.generate.inspect.model import InspectModel, resolve_model, with_active_model
 from passband.generate.inspect.samples import keyed_samples
-from passband.generate.providers import Connection
-from passband.generate.source_digests import file_digests, function_spec
+from passband.generate.registry import Connection
 from passband.generate.subject import Model
 
 __all__ = ["InspectTask", "load_inspect_tasks", "source_of"]

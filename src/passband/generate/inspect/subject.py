@@ -13,7 +13,7 @@ from passband.generate.inspect.sample_result import completion_of
 from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Hopeless, Provider, Sampling
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.generate.secrets import learn_secrets
 from passband.generate.subject import Model, Seeds
 

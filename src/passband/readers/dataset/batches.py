@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from passband.cpus import available_cpus
 from passband.errors import InvalidInput
 from passband.readers.dataset.address import DataFile
 from passband.stats.data.cells import label
+from passband.system.cpus import available_cpus
 from passband.types import Ints
 
 __all__ = ["DataPart", "RowBatch", "encoded", "flags", "labelled", "numbers", "prepared", "usual"]

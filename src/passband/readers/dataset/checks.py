@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from passband.column_names import matching
 from passband.errors import InvalidInput
+from passband.files.columns import matching
 from passband.readers.dataset.batches import DataPart, RowBatch, flags, labelled, numbers
 from passband.readers.dataset.cells import CellIndex, problem_of_key
 from passband.readers.dataset.codes import LabelCodes, PlaceCodes, trial_codes

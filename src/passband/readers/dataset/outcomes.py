@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from passband.column_names import matching
+from passband.files.columns import matching
 from passband.readers.dataset.batches import encoded, numbers
 from passband.readers.dataset.cells import problem_of_key
 from passband.readers.dataset.counting import DatasetTallies
 from passband.readers.dataset.schema import CountPlan
 from passband.readers.groups import Group
-from passband.readers.table import names_of_labels
+from passband.readers.tables.table import names_of_labels
 from passband.stats.data.cells import ABSENT
 from passband.stats.data.columns import SPLIT_BY
 from passband.stats.data.layout import error_prefix

@@ -26,7 +26,7 @@ from passband.readers.dataset.schema import (
 from passband.readers.dataset.session import DatasetSession, current_session
 from passband.readers.groups import Groups, Remark
 from passband.readers.options import Options
-from passband.readers.table import column_remarks, groups_of_table
+from passband.readers.tables.table import column_remarks, groups_of_table
 from passband.stats.data.columns import score_columns
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.tables import Table
@@ -146,7 +146,7 @@ def _own_remarks(schema: Schema, gaps: Remark | None) -> Iterator[Remark]:
 
 def _of_export(schema: Schema, options: Options) -> str | None:
     """Return why an export of passband that is small is read whole: scorers, statuses, answers."""
-    from passband.readers.export import is_export
+    from passband.readers.tables.export import is_export
 
     if schema.rows <= SMALL and is_export(schema.names):
         return "the trials of an export are read with every scorer"
@@ -155,9 +155,9 @@ def _of_export(schema: Schema, options: Options) -> str | None:
 
 def _whole(schema: Schema, options: Options) -> Groups:
     """Read all rows, as one table."""
-    from passband.readers.export import content_of_export, is_export
     from passband.readers.log import Source
     from passband.readers.runs import groups_of_runs
+    from passband.readers.tables.export import content_of_export, is_export
 
     names = [name for name in schema.names if not schema.is_key(name)]
     used = {*options.columns.values(), *options.by}
@@ -176,7 +176,7 @@ def _whole(schema: Schema, options: Options) -> Groups:
 
 def _matters(name: str) -> bool:
     """Return whether a column may be given a role, or split, by its name."""
-    from passband.column_names import matching
+    from passband.files.columns import matching
     from passband.stats.data.columns import ROLES, SPLIT_BY
 
     return bool(matching([name], [*SPLIT_BY, *(n for names in ROLES.values() for n in names)]))

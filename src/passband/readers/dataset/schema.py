@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from passband.column_names import matching
 from passband.errors import InvalidInput
+from passband.files.columns import matching
 from passband.readers.dataset.address import DataFile, is_address
 from passband.readers.groups import Remark
 from passband.readers.options import Options
@@ -26,9 +26,9 @@ from passband.stats.data.columns import (
 )
 from passband.stats.data.count_columns import may_count
 from passband.stats.data.failed_rows import ERROR_NAMES
-from passband.trials.export_settings import KEY, RunSettings, decode_settings
-from passband.trials.identity import identity_changes
+from passband.trials.exports.export import KEY, RunSettings, decode_settings
 from passband.trials.rows import LOWER_IS_BETTER
+from passband.trials.settings import identity_changes
 from passband.trials.shards import Shards, joined
 
 __all__ = [

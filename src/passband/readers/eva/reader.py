@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from passband.readers.build import LogBuilder, ScoreValue
 from passband.readers.eva.record import MetricScore, Record
 from passband.readers.eva.run import EvaRun, is_eva_run, read_eva_run
 from passband.readers.groups import Remark
 from passband.readers.log import Log
+from passband.readers.log_builder import LogBuilder, ScoreValue
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.score.scorer import Score

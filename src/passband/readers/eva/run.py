@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
-from passband.readers.build import Clash
+from passband.files.records import parse_json, read_json
 from passband.readers.eva.folders import RECORDS, Folders, TrialFolder, trial_of
 from passband.readers.eva.record import Record, metric_score
 from passband.readers.groups import Remark
 from passband.readers.log import Source
-from passband.records import parse_json, read_json
+from passband.readers.log_builder import Clash
 
 __all__ = ["MOST_TRIALS", "EvaRun", "is_eva_run", "read_eva_run"]
 

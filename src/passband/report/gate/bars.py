@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from passband.report.render import printable
+from passband.report.rendering import printable
 from passband.summary.gate.result import GateLine
 
 __all__ = ["GATE_LEGEND", "GATE_SIGNS", "difference_bars"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from passband.report.gate.words import headline, line_notes, line_texts, on_target, roundings
-from passband.report.render import printable
+from passband.report.rendering import printable
 from passband.stats.decision.gate import Failed
 from passband.stats.interval.rounding import Rounding
 from passband.summary.gate.result import GateLine, GateResult

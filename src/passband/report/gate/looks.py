@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passband.report.render import printable
+from passband.report.rendering import printable
 from passband.report.words import counted
-from passband.run.settle_forecast import SettleForecast
+from passband.run.settle.plan import SettleForecast
 from passband.stats.interval.rounding import rounded
 from passband.summary.gate.result import GateLine
 from passband.summary.gate.settled import GateLook, Settled

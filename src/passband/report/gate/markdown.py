@@ -26,7 +26,7 @@ from passband.report.gate.words import (
     top_reasons,
 )
 from passband.report.markdown import markdown_text
-from passband.report.render import printable, render
+from passband.report.rendering import printable, render
 from passband.report.style import PLAIN, Style
 from passband.report.words import counted
 from passband.stats.interval.rounding import Rounding

@@ -18,7 +18,7 @@ from passband.report.gate.words import (
 )
 from passband.report.layout import interval_head
 from passband.report.noted import Noted, interval_cell, note_lines, shown
-from passband.report.render import Cell, Row, printable, render
+from passband.report.rendering import Cell, Row, printable, render
 from passband.report.style import PLAIN, Style
 from passband.stats.data.scale import titled
 from passband.stats.interval.rounding import Rounding

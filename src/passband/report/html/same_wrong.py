@@ -6,8 +6,8 @@ from passband.report.html.document import escape
 from passband.report.html.elements import caption, one_line, section, sentence
 from passband.report.html.run_text import RunText
 from passband.report.words import counted
-from passband.summary.same_wrong import SameWrong
-from passband.summary.shown import ShownProblem
+from passband.summary.browse.shown_trial import ShownProblem
+from passband.summary.checks.same_wrong import SameWrong
 
 __all__ = ["same_wrong_section"]
 

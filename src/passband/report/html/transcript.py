@@ -9,7 +9,7 @@ from passband.report.show.excerpt import Amount, excerpt
 from passband.report.show.reason import label_text, verdict
 from passband.report.show.votes import call_text
 from passband.report.words import counted, duration, tokens_text
-from passband.summary.shown import ShownProblem, ShownTrial
+from passband.summary.browse.shown_trial import ShownProblem, ShownTrial
 
 __all__ = [
     "LONG",

@@ -9,7 +9,7 @@ from passband.report.charts.theme import NOTEBOOK
 from passband.report.layout import rows
 from passband.report.notebook.estimates import hue_of, intervals
 from passband.report.notebook.table import Markup, html_table
-from passband.report.render import Cell, Row
+from passband.report.rendering import Cell, Row
 from passband.report.summary import explanation, meaning, remark_lines, warning_lines
 from passband.report.table_line import TableLine, table_lines
 from passband.summary.summary import Summary

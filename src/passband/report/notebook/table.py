@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from passband.report.charts.canvas import escape
-from passband.report.render import Cell, Row
+from passband.report.rendering import Cell, Row
 
 __all__ = ["Markup", "html_table"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from passband.report.render import printable
+from passband.report.rendering import printable
 from passband.report.words import counted
 
 __all__ = ["headline"]

@@ -12,7 +12,7 @@ from passband.report.show.style import TerminalStyle
 from passband.report.show.text import Piece, cells, one_line, wrapped
 from passband.report.show.votes import call_text
 from passband.report.words import counted, tokens_text
-from passband.summary.shown import Damaged, Message, Shown, ShownProblem, ShownTrial
+from passband.summary.browse.shown_trial import Damaged, Message, Shown, ShownProblem, ShownTrial
 
 __all__ = ["Page"]
 

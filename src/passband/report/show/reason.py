@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from passband.summary.shown import ShownScore, ShownTrial
+from passband.summary.browse.shown_trial import ShownScore, ShownTrial
 
 __all__ = ["Verdict", "label_text", "verdict", "verdict_of_score"]
 

@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from passband.report.render import Row
+from passband.report.rendering import Row
 from passband.report.show.text import one_line
 from passband.report.words import counted
-from passband.summary.same_wrong import Agreement, SameWrong
+from passband.summary.checks.same_wrong import Agreement, SameWrong
 
 __all__ = ["agreement_json", "agreement_lines", "agreement_rows"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from passband.report.render import printable
+from passband.report.rendering import printable
 
 __all__ = ["Mark", "Piece", "cells", "clean", "one_line", "wrapped"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from passband.summary.shown import ShownCall
+from passband.summary.browse.shown_trial import ShownCall
 
 __all__ = ["call_record", "call_text"]
 

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 from passband.errors import ExitCode, PassbandError
-from passband.report.render import printable
+from passband.report.rendering import printable
 from passband.report.words import duration, money, pace
 from passband.run.progress import Progress, TaskProgress, Waiting
 

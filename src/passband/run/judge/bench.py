@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from passband.errors import PassbandError
 from passband.generate.problem import Problem
-from passband.run.blocks import trial_seed
 from passband.run.judge.call_log import CallLog, Recorded
 from passband.run.judge.judge import Judge
+from passband.run.schedule.blocks import trial_seed
 from passband.score.judge.call import CallFailed, JudgeCall, JudgedProblem, RecordedReply, Reply
 from passband.score.judge.verdict import JudgeVerdict
 from passband.score.scorer import NotScoredYet

@@ -9,7 +9,7 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.run.budget import find_price
-from passband.run.counters import Price
+from passband.run.task_run import Price
 from passband.score.judge.options import JudgeOptions
 from passband.score.judge.scorer import JudgeScorer
 from passband.score.scorer import Scorer

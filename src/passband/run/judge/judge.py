@@ -12,9 +12,9 @@ from passband.errors import PassbandError
 from passband.generate.problem import Problem
 from passband.generate.provider import Message, Sampling
 from passband.generate.subject import Subject
-from passband.run.ask import Asker, PendingBatch
 from passband.run.budget import Budget, CallCosts, Verdict
-from passband.run.endpoint import Endpoint, Stopping
+from passband.run.loop.attempts import Asker, PendingBatch
+from passband.run.loop.endpoint import Endpoint, Stopping
 from passband.run.settings import Patience
 from passband.score.judge.call import JudgeCall
 from passband.score.judge.options import JudgeOptions

@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 from passband.errors import InvalidInput
 from passband.generate.problem import Problem
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.generate.subject import Subject, make_subject
 from passband.run.budget import Budget
-from passband.run.grade import Grader
 from passband.run.judge.bench import JudgeBench, question_of
 from passband.run.judge.call_log import CallLog
 from passband.run.judge.canaries import Canaries, canary_entry
@@ -23,14 +22,15 @@ from passband.run.judge.choice import JudgeChoice, judged_tasks
 from passband.run.judge.closing import closing_notes
 from passband.run.judge.judge import Judge, Say, sampling_of
 from passband.run.judge.other_run import OtherRun
+from passband.run.loop.grader import Grader
 from passband.run.settings import Patience
 from passband.score.judge.options import JudgeOptions
 from passband.score.judge.scorer import JudgeScorer
 from passband.score.scorer import Scorer
 from passband.tasks.task import Task
-from passband.trials.identity import MOVED_SERVER, is_moved
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import CallRow
+from passband.trials.settings import MOVED_SERVER, is_moved
 from passband.trials.store import Store
 
 __all__ = ["CHECKED", "Judged", "Judges", "check_rubrics"]

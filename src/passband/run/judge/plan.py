@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from passband.generate.problem import Problem
-from passband.run.counters import Price
 from passband.run.judge.bench import question_of
 from passband.run.judge.canaries import KINDS
 from passband.run.judge.choice import JudgeChoice
-from passband.run.task_run import TaskRun
+from passband.run.task_run import Price, TaskRun
 from passband.score.judge.prompt import judge_prompt, rubric_values
 from passband.score.judge.rubric import ANSWERS
 from passband.score.judge.scorer import JudgeScorer

@@ -8,18 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from passband.generate.problem import Problem
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.run.budget import Budget
 from passband.run.judge.choice import JudgeChoice
 from passband.run.judge.judges import Judged, Judges, check_rubrics
+from passband.run.problems import UnreadProblems
 from passband.run.progress import Watcher
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
-from passband.run.unread import UnreadProblems
 from passband.score.judge.bias import is_kin
 from passband.tasks.task import Task
+from passband.trials.file.schema import EmptyStore
 from passband.trials.reader import Trials, is_run_directory
-from passband.trials.schema import EmptyStore
 from passband.trials.store import Store
 
 __all__ = ["check_judges", "make_judges", "seated"]

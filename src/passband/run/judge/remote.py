@@ -27,7 +27,7 @@ from passband.generate.provider import (
     Request,
     Unavailable,
 )
-from passband.generate.providers import Connection, is_local, make_provider
+from passband.generate.registry import Connection, is_local, make_provider
 from passband.generate.secrets import redacted
 from passband.generate.subject import ProviderSubject
 

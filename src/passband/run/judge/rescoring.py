@@ -14,16 +14,16 @@ from typing import Protocol
 from passband.errors import ExitCode
 from passband.generate.problem import Problem
 from passband.generate.provider import Message
-from passband.generate.providers import Connection
+from passband.generate.registry import Connection
 from passband.generate.subject import Subject, make_subject
-from passband.run.aside import loop_for
 from passband.run.budget import Budget
-from passband.run.counters import Price
-from passband.run.grade import Grader
 from passband.run.judge.choice import JudgeChoice
 from passband.run.judge.judges import CHECKED, Judged, Judges, check_rubrics
 from passband.run.judge.prepare import kinship
+from passband.run.loop.grader import Grader
+from passband.run.rescore.async_scorers import loop_for
 from passband.run.settings import Patience
+from passband.run.task_run import Price
 from passband.score.judge.bias import is_kin
 from passband.score.scorer import Reference, Scorer
 from passband.trials.reader import RunRecord

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from passband.errors import InvalidInput
-from passband.readers.judge_scores import label_scorers
+from passband.readers.judged import label_scorers
 from passband.run.label.enter import label_name
 from passband.run.label.frame import Frame, fingerprint, frame_of
 from passband.run.label.sheet import Row, SheetRow, read_sheet, write_sheet
@@ -15,7 +15,7 @@ from passband.run.label.ticket import Ticket, digest_of
 from passband.run.label.value import label_word
 from passband.stats.interval.seeds import seed_of
 from passband.stats.judged import Design, draw_labels
-from passband.summary.run_summary import runs_with_trials
+from passband.summary.from_run import runs_with_trials
 from passband.trials.reader import Trials
 
 __all__ = ["DrawRequest", "DrawnSheet", "draw_sheet"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
-from passband.readers.judge_scores import BY_HAND, UNKNOWN_DESIGN
+from passband.readers.judged import BY_HAND, UNKNOWN_DESIGN
 from passband.run.label.resolve import ResolvedRow, Resolver
 from passband.run.label.sheet import read_sheet
 from passband.run.label.ticket import Ticket

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.readers.judge_scores import JudgeScores, judge_scores, label_scorers
-from passband.trials.chosen import Choice
-from passband.trials.codec import canonical
+from passband.readers.judged import JudgeScores, judge_scores, label_scorers
+from passband.trials.encoding import canonical
+from passband.trials.query.filters import Choice
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 
 __all__ = ["Frame", "Reading", "fingerprint", "frame_of", "judge_to_label", "read_answer"]

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place, nearest
+from passband.files.spreadsheet import unguarded
 from passband.run.label.frame import fingerprint, read_answer
 from passband.run.label.sheet import SheetRow
 from passband.run.label.ticket import Ticket, digest_of
-from passband.spreadsheet import unguarded
 from passband.trials.reader import RunRecord, Trials
 
 __all__ = ["ResolvedRow", "Resolver"]

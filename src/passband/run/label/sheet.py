@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from passband.column_names import matching
 from passband.errors import InvalidInput, Place, nearest
-from passband.records import (
+from passband.files.columns import matching
+from passband.files.records import (
     check_header,
     form_of,
     open_delimited,
@@ -28,8 +28,8 @@ from passband.records import (
     require_file,
     text_lines,
 )
+from passband.files.spreadsheet import guarded
 from passband.run.label.ticket import Ticket
-from passband.spreadsheet import guarded
 from passband.stats.data.columns import ROLES
 
 __all__ = ["Row", "SheetRow", "read_sheet", "write_sheet"]

@@ -13,7 +13,7 @@ from dataclasses import replace
 from passband.errors import InvalidInput
 from passband.run.budget import Budget
 from passband.run.judge.prepare import make_judges, seated
-from passband.run.loop import Ending
+from passband.run.loop.loop import Ending
 from passband.run.prepare import load_problems
 from passband.run.progress import TaskProgress, Watcher
 from passband.run.request import RunRequest

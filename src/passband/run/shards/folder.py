@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from passband.run.progress import Watcher
-from passband.trials.lock import Busy, Lock, holder
-from passband.trials.merge import merge
+from passband.trials.file.lock import Busy, Lock, holder
+from passband.trials.file.schema import LOCK_FILE, SHARDS
+from passband.trials.merging.merge import merge
 from passband.trials.reader import is_run_directory
-from passband.trials.schema import LOCK_FILE, SHARDS
 
 __all__ = ["SHARDS", "leading", "merge_leftovers", "merge_stores", "once_free", "refuse_led"]
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from passband import plugins
 from passband.errors import PassbandError
-from passband.generate.providers import Connection
-from passband.run.counters import Price
+from passband.generate.registry import Connection
 from passband.run.judge.choice import JudgeChoice
 from passband.run.request import Recipe, RunRequest
 from passband.run.session import Elsewhere
 from passband.run.settings import Settings
+from passband.run.task_run import Price
 from passband.version import __version__
 
 __all__ = ["ShardJob"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from passband.errors import InvalidInput
-from passband.run.shard import MOST_SHARDS
+from passband.run.shards.shard import MOST_SHARDS
 
 if TYPE_CHECKING:
     from passband.run.shards.job import ShardJob

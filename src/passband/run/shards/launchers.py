@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from passband.cpus import available_cpus
 from passband.run.shards.launch import Launch, Launcher
 from passband.run.shards.local import LocalProcesses
+from passband.system.cpus import available_cpus
 
 __all__ = ["make_launcher"]
 

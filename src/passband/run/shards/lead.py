@@ -18,19 +18,19 @@ from types import FrameType
 from passband import plugins
 from passband.errors import InvalidInput, PassbandError
 from passband.run.budget import Budget
-from passband.run.loop import Ending
+from passband.run.loop.loop import Ending
 from passband.run.progress import Progress, ShardCounts, TaskProgress, Watcher
 from passband.run.request import RunRequest
 from passband.run.session import Elsewhere, OnStart
-from passband.run.shard import Shard
 from passband.run.shards.folder import SHARDS, once_free
 from passband.run.shards.job import ShardJob
 from passband.run.shards.launch import Launch, Launcher, Running
 from passband.run.shards.leases import Leases
+from passband.run.shards.shard import Shard
 from passband.run.shards.totals import total_progress
 from passband.run.shards.wire import Ended, Event, Failed, Lost, Note, Stop, Tick, Warn
 from passband.run.task_run import TaskRun
-from passband.trials.merge import merge
+from passband.trials.merging.merge import merge
 from passband.trials.reader import Trials, is_run_directory
 
 __all__ = ["Lead", "Part"]

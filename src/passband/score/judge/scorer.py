@@ -111,7 +111,7 @@ class JudgeScorer(Scorer):
         self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
     ) -> Score:
         """Score one completion, outside of an event loop."""
-        from passband.event_loop import complete_anywhere
+        from passband.system.event_loop import complete_anywhere
 
         return complete_anywhere(self.score_async(text, reference, trial))
 

@@ -7,11 +7,11 @@ import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from passband.cpus import available_cpus
 from passband.score.sandbox.box import wire
 from passband.score.sandbox.box.client import ZygoteGone, converse
 from passband.score.sandbox.box.wire import Message
 from passband.score.sandbox.recipe import ZygoteRecipe
+from passband.system.cpus import available_cpus
 from passband.system.processes.launch import end_process, start_on_socket
 from passband.system.processes.pool import PooledProcess, ProcessPool
 

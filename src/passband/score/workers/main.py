@@ -28,7 +28,7 @@ FUNCTIONS = {
     "findall": ("passband.score.patterns", "findall_here"),
     "math": ("passband.score.workers.math", "equal"),
     "program": ("passband.score.code.worker", "find_program_here"),
-    "render": ("passband.tasks.rendering", "render_here"),
+    "render": ("passband.tasks.prompt.rendering", "render_here"),
     "search": ("passband.score.patterns", "search_here"),
     "sub": ("passband.score.patterns", "sub_here"),
     "uses": ("passband.score.code.worker", "uses_function_here"),

@@ -18,9 +18,9 @@ import selectors
 import time
 from typing import Any
 
-from passband.cpus import available_cpus
 from passband.errors import PassbandError
 from passband.score.workers.main import FUNCTIONS, Reply
+from passband.system.cpus import available_cpus
 from passband.system.processes.launch import launch
 from passband.system.processes.pool import PooledProcess, ProcessPool
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from passband.column_names import matching, normalized
 from passband.errors import InvalidInput, UnknownName, nearest
+from passband.files.columns import matching, normalized
 from passband.stats.data.cells import (
     BOOLEAN,
     distinct_labels,

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from passband.column_names import matching, normalized
 from passband.errors import InvalidInput
+from passband.files.columns import matching, normalized
 from passband.stats.data.cells import ABSENT, label, number, number_labels, shortened
 from passband.stats.data.columns import Roles
 from passband.types import Bools, Floats

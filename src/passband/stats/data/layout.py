@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from passband.column_names import matching
 from passband.errors import InvalidInput
+from passband.files.columns import matching
 from passband.stats.data.answers import guess_answer, number_texts
 from passband.stats.data.cells import (
     ABSENT,

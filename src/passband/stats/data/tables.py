@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from passband.column_names import matching
 from passband.errors import InvalidInput, WrongType, warn
+from passband.files.columns import matching
 from passband.stats.data.cells import CodedColumn, label, listing, shortened
 from passband.stats.data.columns import ROLES, Roles, find_roles, refuse_chosen
 from passband.stats.data.layout import Layout, lay_out

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from passband.column_names import matching
 from passband.errors import InvalidInput
+from passband.files.columns import matching
 from passband.stats.data.cells import is_absent, listing, parse_scores, shortened
 from passband.stats.data.columns import ROLES, normalized, score_columns
 from passband.stats.data.count_columns import CountColumns, count_columns, refuse_bare_counts

@@ -7,11 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from passband.errors import InvalidInput
-from passband.readers.open_trials import opened_trials
+from passband.readers.logs import opened_trials
+from passband.summary.browse.browser import Look, Wanted
+from passband.summary.browse.shown_trial import ShownProblem, ShownTrial
 from passband.summary.findings.sample import LONGEST, SampledProblem
 from passband.summary.findings.scan import RIGHT, UNSCORED, WRONG, Answer
-from passband.summary.look import Look, Wanted
-from passband.summary.shown import ShownProblem, ShownTrial
 from passband.trials.reader import RunRecord, Trials, is_run_directory
 
 __all__ = ["sampled_problems"]

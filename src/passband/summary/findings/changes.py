@@ -10,8 +10,8 @@ import numpy as np
 from passband.stats.data.outcomes import Outcomes, on_one_scale
 from passband.stats.decision.pairing import changes, common_range, linear_values, match_problems
 from passband.stats.metric.registry import parse_metric
+from passband.summary.browse.shown_trial import ShownProblem
 from passband.summary.findings.sample import SampledProblem
-from passband.summary.shown import ShownProblem
 from passband.types import Floats
 
 __all__ = ["Change", "Changes", "Stack", "changes_of"]

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from passband.errors import InvalidInput
 from passband.readers import Remark
+from passband.readers.evidence.stored import stored_outcomes
 from passband.readers.names import UNKNOWN
-from passband.readers.stored_evidence import stored_outcomes
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimation import Estimate
 from passband.stats.metric.registry import needs_answers
+from passband.summary.browse.browser import Look, Wanted
+from passband.summary.checks.same_wrong import Agreement, rank_same_wrong
 from passband.summary.choices import choice_lines
 from passband.summary.findings.kinds import Kinds, kinds_of
 from passband.summary.findings.progress import Progress, progress_of
@@ -22,10 +24,8 @@ from passband.summary.findings.strip import Strip, by_ease, strip_of
 from passband.summary.findings.tries import Tries, tries_of
 from passband.summary.findings.uncertainty import Uncertainty, uncertainty_of
 from passband.summary.findings.usage import Usage, usage_of
+from passband.summary.from_run import RunSummary, runs_with_trials, summarize_trials
 from passband.summary.judged.result import rests_on_labels
-from passband.summary.look import Look, Wanted
-from passband.summary.run_summary import RunSummary, runs_with_trials, summarize_trials
-from passband.summary.same_wrong import Agreement, rank_same_wrong
 from passband.summary.summary import Group, Line, Request, Summary
 from passband.trials.reader import RunRecord, Trials
 

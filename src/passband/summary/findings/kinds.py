@@ -12,8 +12,8 @@ from passband.readers.run_directory import StoredRun
 from passband.readers.runs import select
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimation import Estimate
-from passband.summary.by_column import column_of
 from passband.summary.group import metric_lines
+from passband.summary.means import column_of
 from passband.summary.summary import Request
 from passband.trials.reader import RunRecord, Trials
 

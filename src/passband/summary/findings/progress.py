@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from passband.trials.lock import holder
+from passband.trials.file.lock import holder
 from passband.trials.reader import RunRecord, Trials
 
 __all__ = ["Progress", "State", "progress_of"]

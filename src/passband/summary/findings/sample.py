@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from passband.summary.browse.browser import Look
+from passband.summary.browse.shown_trial import Damaged, ShownProblem, ShownTrial
 from passband.summary.findings.scan import RIGHT, WRONG, Answer, Scan
-from passband.summary.look import Look
-from passband.summary.shown import Damaged, ShownProblem, ShownTrial
 
 __all__ = [
     "ASIDE",

@@ -12,7 +12,7 @@ from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
 from passband.readers import Remark
 from passband.readers.folders import expand_sources
-from passband.readers.judge_scores import JudgeScores
+from passband.readers.judged import JudgeScores
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import Scale
@@ -20,9 +20,8 @@ from passband.stats.decision.comparison import Comparison
 from passband.stats.decision.ranking import Ranking, compare_all
 from passband.stats.decision.verdict import Verdict
 from passband.stats.metric.registry import expand_metrics
-from passband.summary.compare import TaskComparison, compare_contestants
-from passband.summary.contest import Contest
-from passband.summary.contestants import Contestants, read_contestants, refuse_same
+from passband.summary.compare.compare import TaskComparison, compare_contestants
+from passband.summary.compare.models import Contest, Contestants, read_contestants, refuse_same
 from passband.summary.default_metrics import default_metrics
 from passband.summary.findings.both_sides import sampled_problems
 from passband.summary.findings.changes import Changes, changes_of

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.readers.choice import chosen_sources
 from passband.readers.folders import expand_sources, require_path
-from passband.readers.open_trials import opened_trials
+from passband.readers.logs import opened_trials
 from passband.readers.options import Options
+from passband.readers.sources import chosen_sources
 from passband.stats.checks import as_level
 from passband.stats.data.scale import Scale
 from passband.summary.findings.findings import ReportRequest, SourceFindings, source_findings

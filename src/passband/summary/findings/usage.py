@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from passband.summary.judge_usage import JudgeUsage, judges_of
+from passband.summary.live.judge_usage import JudgeUsage, judges_of
 from passband.trials.reader import RunRecord, Trials
 
 __all__ = ["Usage", "usage_of"]

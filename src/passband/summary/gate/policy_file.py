@@ -33,7 +33,7 @@ from passband.summary.gate.policy import (
     metric_names,
 )
 from passband.tasks.diagnostics import raise_errors
-from passband.tasks.yaml_file import KeyPath, YamlFile, read_yaml
+from passband.tasks.file.yaml_file import KeyPath, YamlFile, read_yaml
 
 __all__ = ["read_policy"]
 

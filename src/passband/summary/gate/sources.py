@@ -8,25 +8,25 @@ from pathlib import Path
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers import Groups, Remark, read
-from passband.readers.choice import chosen_sources
 from passband.readers.folders import expand_sources, is_several
-from passband.readers.judge_scores import JudgeScores
+from passband.readers.judged import JudgeScores
+from passband.readers.sources import chosen_sources
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import Scale
 from passband.stats.metric.registry import needs_answers
 from passband.summary.choices import choice_lines
-from passband.summary.compare_remarks import (
+from passband.summary.compare.models import entries
+from passband.summary.compare.remarks import (
     different_scorers,
     sandbox_remarks,
     target_findings,
 )
-from passband.summary.field import entries
 from passband.summary.gate.gate import gate
 from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.result import GateResult, GateSide
 from passband.summary.judged.compared import JudgedPair, uncorrected_reason
 from passband.summary.judged.compared import apart_reason as judges_apart
-from passband.trials.lock import holder
+from passband.trials.file.lock import holder
 from passband.trials.reader import is_run_directory
 
 __all__ = ["Reading", "gate_sources"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from passband import notes
 from passband.notes import Note
-from passband.readers.judge_scores import title_of
+from passband.readers.judged import title_of
 from passband.score.judge.bias import PASSED, canary_names
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 

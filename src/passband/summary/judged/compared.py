@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from passband import notes
 from passband.errors import InvalidInput
 from passband.readers import Remark
-from passband.readers.judge_scores import JudgeScores
+from passband.readers.judged import JudgeScores
 from passband.stats.judged import corrected, corrected_difference
 from passband.stats.judged.remarks import FEWEST_LABELS
 from passband.summary.judged.correction import one_sided, shared_name

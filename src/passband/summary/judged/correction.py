@@ -12,7 +12,7 @@ import numpy as np
 from passband import notes
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
-from passband.readers.judge_scores import BY_HAND, JudgeScores
+from passband.readers.judged import BY_HAND, JudgeScores
 from passband.score.judge.bias import is_kin
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimation import Estimate

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from passband.errors import InvalidInput
-from passband.readers.judge_scores import BY_HAND, JudgeScores, Labels, title_of
+from passband.readers.judged import BY_HAND, JudgeScores, Labels, title_of
 
 if TYPE_CHECKING:
     from passband.stats.interval.estimation import Estimate

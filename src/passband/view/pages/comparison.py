@@ -13,7 +13,7 @@ from passband.report.style import Figure, Style
 from passband.report.words import counted
 from passband.stats.decision.comparison import Comparison
 from passband.stats.interval.rounding import Rounding
-from passband.summary.compare import ComparisonSummary, TaskComparison
+from passband.summary.compare.compare import ComparisonSummary, TaskComparison
 from passband.view.here import Here
 from passband.view.links import Links
 from passband.view.markup import Child, Html, name, tag

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from passband.report.charts.bar import Bar, bars_caption
 from passband.report.noted import Noted, NoteLine, note_lines, parted
 from passband.report.words import parts_text
-from passband.summary.problem_rates import ProblemRate
-from passband.summary.run_numbers import RunNumbers
-from passband.summary.standing import Standing
+from passband.summary.browse.problems import ProblemRate
+from passband.summary.live.run_figures import RunNumbers
+from passband.summary.live.run_state import Standing
 from passband.view.bars import Written, axis, written_lines
 from passband.view.here import Here
 from passband.view.markup import Html, fragment, name, tag

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from passband.errors import PassbandError
 from passband.report.words import counted
-from passband.trials.search import Found
-from passband.trials.walk import TrialPlace
+from passband.trials.query.pages import TrialPlace
+from passband.trials.query.search import Found
 from passband.view.here import Here
 from passband.view.markup import name, tag
 from passband.view.pages.trials import search_form

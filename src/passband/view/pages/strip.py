@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from passband.report.charts.problem_strip import ProblemStrip
 from passband.report.words import counted
-from passband.summary.problem_rates import ProblemRate
+from passband.summary.browse.problems import ProblemRate
 from passband.view.here import Here
 from passband.view.markup import Html, name, tag
 from passband.view.shell import page

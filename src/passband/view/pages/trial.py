@@ -9,8 +9,8 @@ from passband.report.html.transcript import LONG, pieces_of, problem_html, trial
 from passband.report.show.diff import Change, word_changes
 from passband.report.show.reason import verdict
 from passband.report.words import counted
-from passband.summary.shown import Damaged, ShownProblem, ShownTrial
-from passband.trials.walk import TrialPlace
+from passband.summary.browse.shown_trial import Damaged, ShownProblem, ShownTrial
+from passband.trials.query.pages import TrialPlace
 from passband.view.here import Here
 from passband.view.markup import Child, Html, fragment, name, tag
 from passband.view.pages.trials import TrialsPage, trials_section

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from passband.report.html.transcript import latency_text
 from passband.report.show.reason import verdict
-from passband.summary.shown import Damaged, ShownTrial
-from passband.trials.walk import TrialPlace
+from passband.summary.browse.shown_trial import Damaged, ShownTrial
+from passband.trials.query.pages import TrialPlace
 from passband.view.here import Here
 from passband.view.markup import Child, Html, fragment, name, tag
 from passband.view.shell import page

@@ -1,0 +1,37 @@
+"""`passband check`: read everything in run directories and name what is damaged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from passband.cli.options import JsonOption
+
+__all__ = ["check"]
+
+
+def check(
+    runs: Annotated[list[Path], typer.Argument(help="Run directories; they are not changed.")],
+    json: JsonOption = False,
+) -> None:
+    """Check every row of run directories for damage."""
+    from dataclasses import asdict
+    from json import dumps
+
+    from passband.report.audit import audit_lines
+    from passband.report.rendering import printable
+    from passband.trials.repair.audit import audit
+
+    audits = [audit(run) for run in runs]
+    if json:
+        typer.echo(
+            dumps([asdict(each) | {"is_intact": each.is_intact} for each in audits], indent=2)
+        )
+    else:
+        for each in audits:
+            for line in audit_lines(each.directory, each.rows, each.damage):
+                typer.echo(printable(line))
+    if not all(each.is_intact for each in audits):
+        raise typer.Exit(1)

@@ -1,0 +1,1 @@
+"""Bytes to rows and back: records, archives, JSON streams, spreadsheets. Knows no trials."""

@@ -1,0 +1,1 @@
+"""Fingerprints of Python models: a digest of their source code."""

@@ -1,0 +1,1 @@
+"""Several addresses of one model as one provider."""

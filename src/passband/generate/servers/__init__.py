@@ -1,0 +1,1 @@
+"""Model servers over HTTP: OpenAI-compatible, Anthropic, Google."""

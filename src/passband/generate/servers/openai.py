@@ -1,0 +1,162 @@
+"""A provider for servers that speak the OpenAI protocol over HTTP."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from passband.errors import InvalidInput, nearest
+from passband.generate.provider import (
+    Completion,
+    Hopeless,
+    ProviderFault,
+    Request,
+    Sampling,
+    UnsupportedSetting,
+)
+from passband.generate.servers.client import Client
+from passband.generate.servers.http import address_of, endpoint_of
+from passband.generate.servers.models_endpoint import ServedModel, list_served
+from passband.generate.servers.openai_stream import OpenAIStream
+from passband.generate.servers.openai_wire import PayloadWriter, read_reply
+from passband.generate.servers.quirks import ignored_settings, seed_name
+
+__all__ = ["OpenAIServer"]
+
+_FEW = 5  # models that are all named where another was asked for
+_LIST = 2.0  # seconds for a list of models, which requests wait for
+_DEFAULT_URL = "https://api.openai.com/v1"
+_OTHER_LENGTH = "max_completion_tokens"  # what OpenAI's reasoning models take for max_tokens
+_CHANGES = 3  # of how requests are written, each after a reply that asks for it
+_STREAM_ONLY = re.compile(  # Alibaba's: "This model only support stream mode, please enable ..."
+    r"only supports? (?:the )?stream|stream(?:ing)? (?:mode )?is required|enable the stream"
+    r"|[`'\"]?stream[`'\"]? (?:must|has to) be (?:set to )?true|must (?:use|be) stream"
+    r"|requires? stream"
+)
+
+
+class OpenAIServer:
+    """A model behind `/chat/completions` or `/completions`."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        chat: bool = True,
+        base_url: str | None = None,
+        timeout: float = 600.0,
+        batch: int = 16,
+        headers: Mapping[str, str] | None = None,
+        stream: bool = False,
+    ) -> None:
+        url = base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL
+        headers = headers or {}
+        self.batch = batch
+        self.one_seed = True  # a request carries the seed of its first completion alone
+        self._model = model
+        self._payloads = PayloadWriter(model, chat=chat, seed_name=seed_name(url), stream=stream)
+        self._is_told_to_stream = stream
+        self.is_chat = chat
+        self._url = endpoint_of(url, "chat/completions" if chat else "completions")
+        self._base_url = url
+        self.address = address_of(url)
+        key = os.environ.get("OPENAI_API_KEY", "").strip()
+        if not key.isprintable():
+            raise InvalidInput("OPENAI_API_KEY holds a line break or the like; set it again.")
+        if not key and url == _DEFAULT_URL and "authorization" not in map(str.lower, headers):
+            raise InvalidInput(
+                "OPENAI_API_KEY is not set. Set it, or give the address of another server with "
+                "--base-url (or OPENAI_BASE_URL)."
+            )
+        own = {"Authorization": f"Bearer {key}"} if key else {}
+        self._client = Client(key=key, own_headers=own, headers=headers, timeout=timeout)
+        self._header_names = sorted(map(str.lower, headers))
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """How requests differ from what the settings say; recorded with the run."""
+        name = self._payloads.length_name
+        headers = {"headers": self._header_names} if self._header_names else {}
+        return headers if name is None else {"length_name": name, **headers}
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know about the requests so far."""
+        notes = []
+        if self._payloads.length_name is not None:
+            notes.append(
+                "the model takes no max_tokens; the limit of tokens is sent as "
+                f"{self._payloads.length_name} instead"
+            )
+        if self._payloads.stream and not self._is_told_to_stream:
+            notes.append("the server answers only with streams; answers are streamed (--stream)")
+        return notes
+
+    def ignored(self, sampling: Sampling, *, seeds: bool) -> list[str]:
+        """Return what is known to have no effect of the settings of a request."""
+        return ignored_settings(self._model, self.address, sampling, seeds=seeds)
+
+    async def generate(self, request: Request) -> Sequence[Completion]:
+        """Make one attempt; one that is rejected for how it is written is written anew."""
+        for _ in range(_CHANGES):
+            written = self._payloads.manner
+            try:
+                return await self._attempt(request)
+            except ProviderFault as fault:
+                is_rejected = fault.http is not None and fault.http in (400, 422)
+                is_old = is_rejected and written != self._payloads.manner  # changed meanwhile
+                if not self._adapt(request, fault) and not is_old:
+                    raise await self._explained(fault) from fault
+        return await self._attempt(request)
+
+    async def _explained(self, fault: ProviderFault) -> ProviderFault:
+        """Return a fault, that of an unknown model with what the server has instead."""
+        if not isinstance(fault, Hopeless) or fault.http != 404:
+            return fault
+        names = [model.name for model in await self.served() or ()]
+        if self._model in names:
+            return fault
+        hint = nearest(self._model, names)
+        if 0 < len(names) <= _FEW:
+            hint = f" The server has {', '.join(names)}."
+        elif not names and not self.address.endswith("/v1"):
+            hint = f" Most addresses end in /v1; this is {self.address}."
+        return Hopeless(f"{fault.detail.rstrip('.')}.{hint}", http=404)
+
+    async def served(self) -> Sequence[ServedModel] | None:
+        """Return the models that the server lists; None if it gives no list."""
+        return await list_served(self._client.session(), self._base_url, seconds=_LIST)
+
+    async def reset(self) -> None:
+        """Drop every connection: a sleep of the machine has left them dead."""
+        await self._client.reset()
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _attempt(self, request: Request) -> Sequence[Completion]:
+        body = self._payloads.write(request)
+        chat = self.is_chat
+        return await self._client.post(
+            self._url, body, lambda raw: read_reply(raw, request, chat=chat), OpenAIStream
+        )
+
+    def _adapt(self, request: Request, fault: ProviderFault) -> bool:
+        """Change how requests are written, if that is what a server asks for."""
+        setting = fault.setting if isinstance(fault, UnsupportedSetting) else None
+        payloads = self._payloads
+        if setting == "max_tokens" and _OTHER_LENGTH in fault.detail:
+            if request.sampling.max_tokens is None or payloads.length_name == _OTHER_LENGTH:
+                return False
+            payloads.rename_length(_OTHER_LENGTH)
+            return True
+        if setting == "stream_options" and payloads.has_stream_options:
+            payloads.change_stream(stream=True, options=False)
+            return True
+        is_refused = fault.http is not None and 400 <= fault.http < 500
+        if is_refused and not payloads.stream and _STREAM_ONLY.search(fault.detail.lower()):
+            payloads.change_stream(stream=True)
+            return True
+        return False

@@ -1,0 +1,1 @@
+"""Logs of Inspect AI: .eval and .json."""

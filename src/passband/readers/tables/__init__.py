@@ -1,0 +1,1 @@
+"""Plain tables: CSV, JSON Lines, matrices and passband's own exports."""

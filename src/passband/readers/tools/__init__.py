@@ -1,0 +1,1 @@
+"""Logs of other tools, one module per format; none imports another."""

@@ -1,0 +1,1 @@
+"""`simple_evaluate`, called and answering as lm-evaluation-harness does."""

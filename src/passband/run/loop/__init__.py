@@ -1,0 +1,1 @@
+"""The run loop: ask, score, record."""

@@ -1,0 +1,1 @@
+"""Score recorded trials again: other scorers, prices, programs, clusters."""

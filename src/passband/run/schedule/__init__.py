@@ -1,0 +1,1 @@
+"""Which trials are asked for next."""

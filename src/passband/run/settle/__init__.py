@@ -1,0 +1,1 @@
+"""Fresh trials until a gate can decide."""

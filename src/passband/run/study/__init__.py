@@ -1,0 +1,1 @@
+"""Several models and tasks in one run directory."""

@@ -1,0 +1,169 @@
+"""The summary of an adaptive test: ability, the accuracy of the bank, and how it got there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from passband import notes
+from passband.adaptive.recorded import RecordedTest, read_recorded
+from passband.adaptive.test import AdaptiveTest, Step
+from passband.errors import InvalidInput
+from passband.stats.data.evidence import Evidence, Finding
+from passband.stats.interval.estimation import Estimate, weighed
+from passband.stats.irt.accuracy import BankAccuracy
+from passband.summary.adaptive.remote_test import remote_group
+from passband.summary.summary import AdaptiveResult, Group, Line, Request
+from passband.trials.reader import RunRecord, ScorerRecord, Trials
+
+__all__ = ["adaptive_group"]
+
+
+def adaptive_group(
+    trials: Trials, run: RunRecord, scorer: ScorerRecord, request: Request, by: Mapping[str, str]
+) -> Group:
+    """Return the counts of an adaptive test, its ability and the accuracy of its bank.
+
+    Metrics by name have a reason instead of a value: they would average over chosen items.
+    """
+    _refuse_other_intervals(run, request)
+    if run.adaptive is not None and "server" in run.adaptive:
+        return remote_group(trials, run, scorer, request, by)
+    recorded = read_recorded(trials, run, scorer, request.level)
+    _refuse_unscored(run, recorded.n_unscored, request)
+    test = recorded.test
+    named = [Line(name, scorer.name, None, notes.ADAPTIVE_ITEMS) for name in request.metrics]
+    counts = [step.trials for step in test.history] or [0]
+    return Group(
+        task=run.task,
+        model=run.label,
+        by=dict(by),
+        n_problems=len(test.history),
+        n_trials=recorded.n_trials,
+        statuses=_statuses(trials, run, recorded),
+        is_binary=False,
+        trials_per_problem=(min(counts), max(counts)),
+        retried=trials.retried(run.number),
+        notes=tuple(_notes(recorded)),
+        lines=tuple(named or _lines(recorded, request, scorer.name)),
+        adaptive=_result(recorded),
+    )
+
+
+def _lines(recorded: RecordedTest, request: Request, scorer: str) -> Iterator[Line]:
+    """Yield ability, and the expected accuracy on the whole bank by each road that there is."""
+    test = recorded.test
+    ability = test.ability()
+    found: dict[str, Any] = {name: getattr(ability, name) for name in ("low", "high", "se")}
+    found |= {"value": ability.theta, "method": ability.method, "notes": ability.notes}
+    asked = _counts(test, test.history)
+    yield _line("theta", found, asked, request, scorer)
+    yield _model_line(test, asked, request, scorer)
+    drawn = test.random_accuracy()
+    if drawn is not None:
+        counts = _counts(test, test.random_steps)
+        yield _line("bank accuracy (random items)", _numbers(drawn), counts, request, scorer)
+
+
+def _model_line(test: AdaptiveTest, asked: dict[str, int], request: Request, scorer: str) -> Line:
+    """Return the accuracy through the model; its interval only where the model is accepted."""
+    accuracy = test.accuracy()
+    rest = tuple(note for note in accuracy.notes if note != notes.MODEL_ACCURACY)
+    line = _line("bank accuracy", {**_numbers(accuracy), "notes": rest}, asked, request, scorer)
+    assert line.estimate is not None
+    by_model = Finding(notes.MODEL_ACCURACY.code, "invalid", notes.MODEL_ACCURACY.text)
+    evidence = Evidence((by_model,)).accepting(request.accept)
+    return replace(line, estimate=weighed(line.estimate, 1, evidence))
+
+
+def _numbers(accuracy: BankAccuracy) -> dict[str, Any]:
+    names = ("value", "low", "high", "se", "method", "notes")
+    return {name: getattr(accuracy, name) for name in names}
+
+
+def _counts(test: AdaptiveTest, steps: Sequence[Step]) -> dict[str, int]:
+    """Return the items with a score, their trials with one, and the trials without."""
+    scored = [step.trials for step in steps if step.score is not None]
+    return {
+        "n_problems": len(scored),
+        "n_trials": sum(scored),
+        "n_unscored": len(steps) * test.design.trials - sum(scored),
+    }
+
+
+def _refuse_other_intervals(run: RunRecord, request: Request) -> None:
+    for option, value, usual in (
+        ("over", request.over, "problems"),
+        ("method", request.method, "auto"),
+        ("stopped_after", request.stopped_after, None),
+    ):
+        if value != usual:
+            raise InvalidInput(
+                f"{run.task} is an adaptive test, whose intervals are those of ability and of the "
+                f"bank; {option}={value!r} (in the shell, --{option.replace('_', '-')}) does not "
+                "apply."
+            )
+
+
+def _refuse_unscored(run: RunRecord, unscored: int, request: Request) -> None:
+    """Refuse to count trials without a score as 0, or to leave them out where none may be."""
+    if request.policy == "fail":
+        raise InvalidInput(
+            f"{run.task} is an adaptive test: a trial without a score said nothing about ability "
+            "when the next item was chosen, and cannot count as 0 later; policy='fail' (in the "
+            "shell, --policy) does not apply."
+        )
+    if request.policy == "error" and unscored:
+        raise InvalidInput(f"{run.task}: {unscored} trials have no score, and policy is 'error'.")
+
+
+def _line(
+    metric: str, found: dict[str, Any], counts: dict[str, Any], request: Request, scorer: str
+) -> Line:
+    estimate = Estimate(
+        metric=metric,
+        **found,
+        level=request.level,
+        over="problems",
+        **counts,
+        left_out=0,
+        policy=request.policy,
+        seed=None,
+    )
+    return Line(metric, scorer, estimate)
+
+
+def _statuses(trials: Trials, run: RunRecord, recorded: RecordedTest) -> dict[str, int]:
+    """Return trials by status; "ok" are those with a score."""
+    statuses = {"ok": 0, **trials.statuses(run.number)}
+    unscored = statuses["ok"] - recorded.n_trials
+    return {**statuses, "ok": recorded.n_trials, **({"no score": unscored} if unscored else {})}
+
+
+def _result(recorded: RecordedTest) -> AdaptiveResult:
+    test = recorded.test
+    return AdaptiveResult(
+        bank=test.bank.name,
+        hash=test.bank.hash,
+        split=test.bank.splits[0],
+        model=test.bank.model,
+        n_bank=len(test.bank.items),
+        stop=test.stop if recorded.is_path else None,
+        path=tuple(test.history),
+    )
+
+
+def _notes(recorded: RecordedTest) -> Iterator[notes.Note]:
+    test = recorded.test
+    yield notes.adaptive_test(
+        len(test.history), len(test.bank.items), test.bank.name, test.bank.splits[0]
+    )
+    if not recorded.is_path:
+        yield notes.ADAPTIVE_RESCORED
+    elif test.stop is None:
+        yield notes.ADAPTIVE_UNFINISHED
+    else:
+        yield notes.adaptive_stop(test.stop, test.se)
+    if recorded.n_unscored:
+        yield notes.adaptive_unscored(recorded.n_unscored)

@@ -1,0 +1,1 @@
+"""Browse the trials and problems of a run."""

@@ -1,0 +1,170 @@
+"""What the verdicts of a scorer of programs say beyond their mean: outcomes, sandboxes, re-runs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from passband import notes
+from passband.notes import Note
+from passband.readers.run_counts import sandbox_words
+from passband.score.code.flaky_sample import again_entry
+from passband.score.code.outcome import OUTCOMES, WORDS, outcome_in
+from passband.score.sandbox.protocol import VerdictStatus
+from passband.stats.interval.flips import RerunFlip, Reruns, with_reruns
+from passband.stats.metric.registry import parse_metric
+from passband.summary.program_outcomes import ProgramResult
+from passband.summary.summary import Line
+from passband.summary.unscored_range import metric_of
+from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.rows import ScoreRow
+
+__all__ = ["Programs", "outcome_words", "programs_of"]
+
+Scores = dict[tuple[int, int], ScoreRow]  # by problem and trial
+_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
+_OPAQUE = re.compile(r" returned <a ([^<>]{1,60})>$")
+_NAMED = 5  # modules or classes in a note, those of most programs
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The verdicts of one scorer on a run."""
+
+    outcomes: Mapping[str, int]  #: by the words for them
+    missing: int  #: answers without a program
+    reruns: Reruns | None
+    late: tuple[int, int]  #: timeouts that pass in twice the time, of those given it
+    most_trials: int  #: of a problem
+    sandboxes: tuple[Mapping[str, str], ...]
+    modules: Mapping[str, int]  #: programs that failed for want of a module
+    opaque: Mapping[str, int]  #: programs that failed on a result that did not cross
+
+    def notes(self) -> Iterator[Note]:
+        """Yield the notes on a group of such verdicts."""
+        if self.outcomes or self.missing:
+            yield notes.program_outcomes(self.outcomes, self.missing)
+        for one in self.sandboxes:
+            if one.get("backend") == "none":
+                yield notes.unsafe_code(str(one.get("python", "")))
+                break
+        if len(self.sandboxes) > 1:
+            words = sandbox_words({"sandboxes": list(self.sandboxes)})
+            yield notes.several_sandboxes(words)
+        if self.modules:
+            yield notes.missing_modules(self.modules)
+        if self.opaque:
+            yield notes.opaque_results(self.opaque)
+        if self.reruns is not None and self.reruns.again:
+            flips, again = len(self.reruns.flips), self.reruns.again
+            yield notes.flaky_verdicts(flips, again, *self.reruns.limits())
+        if self.late[0]:
+            yield notes.late_timeouts(*self.late)
+
+    @property
+    def result(self) -> ProgramResult:
+        """What a summary keeps of them."""
+        reruns = self.reruns or Reruns(0, 0)
+        low, high = reruns.limits() if reruns.again else (None, None)
+        return ProgramResult(
+            dict(self.outcomes), self.missing, reruns.again, reruns.gained, reruns.lost, low, high,
+            self.late[0],
+        )  # fmt: skip
+
+    def lines(self, lines: Iterable[Line], scorer: str | None) -> list[Line]:
+        """Return lines whose intervals have room for verdicts that change."""
+        return [self._line(line, scorer) for line in lines]
+
+    def _line(self, line: Line, scorer: str | None) -> Line:
+        name = metric_of(line, scorer)
+        if self.reruns is None or line.estimate is None or name is None or not self.reruns.flips:
+            return line
+        metric = parse_metric(name, self.most_trials)
+        return replace(line, estimate=with_reruns(line.estimate, self.reruns, metric))
+
+
+def programs_of(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> Programs | None:
+    """Return the verdicts of a scorer; None for one that is none of programs."""
+    if scorer.spec is None or scorer.spec.get("function") != "code":
+        return None
+    first = {(p, t): score for p, t, score in trials.scores(scorer.number)}
+    second = _second(trials, run, scorer)
+    counts = Counter(_outcome(score) for score in first.values() if score.status == "ok")
+    missing = sum(score.status == "no_answer" for score in first.values())
+    listed = {WORDS[outcome]: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
+    sandboxes = tuple(one for one in _sandboxes(run.config) if isinstance(one, Mapping))
+    reruns = None if second is None else _reruns(first, second)
+    most = max(Counter(problem for problem, _ in first).values(), default=1)
+    late = _late(first, second or {})
+    modules, opaque = _found(_MODULE, first), _found(_OPAQUE, first)
+    return Programs(listed, missing, reruns, late, most, sandboxes, modules, opaque)
+
+
+def outcome_words(scorer: ScorerRecord, score: ScoreRow) -> str | None:
+    """Return what became of the program of a score, in words; None if it has no verdict."""
+    if scorer.spec is None or scorer.spec.get("function") != "code" or score.status != "ok":
+        return None
+    return WORDS[_outcome(score)]
+
+
+def _outcome(score: ScoreRow) -> VerdictStatus:
+    return "passed" if score.value else outcome_in(score.detail) or "failed"
+
+
+def _found(pattern: re.Pattern[str], scores: Scores) -> dict[str, int]:
+    """Return what the details of programs that did not pass have in common, and how often."""
+    details = (score.detail or "" for score in scores.values() if score.status == "ok")
+    found = Counter(match[1] for detail in details if (match := pattern.search(detail)))
+    return dict(found.most_common(_NAMED))
+
+
+def _sandboxes(config: Mapping[str, Any]) -> Iterable[Any]:
+    recorded = config.get("sandboxes", ())
+    return recorded if isinstance(recorded, list) else ()
+
+
+def _second(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> Scores | None:
+    """Return the verdicts that were given again, if any were."""
+    wanted = again_entry(scorer.name, scorer.identity)[:2]
+    for number, _, record in trials.all_scorers():
+        if number == run.number and (record.name, record.identity) == wanted:
+            return {(p, t): score for p, t, score in trials.scores(record.number)}
+    return None
+
+
+def _reruns(first: Scores, second: Scores) -> Reruns:
+    """Return the verdicts that were given twice, each with the weight of its stratum.
+
+    Programs that timed out are all run again, and a part of the others, those that passed and
+    those that failed apart: three strata.
+    """
+    verdicts = {place: score for place, score in first.items() if score.status == "ok"}
+    twice = [place for place in second if place in verdicts]
+    all_of = Counter(_outcome_class(score) for score in verdicts.values())
+    again_of = Counter(_outcome_class(verdicts[place]) for place in twice)
+    trials = Counter(problem for problem, _ in verdicts)
+    successes = Counter(problem for (problem, _), score in verdicts.items() if score.value)
+    flips = []
+    for place in twice:
+        before, after = verdicts[place], second[place]
+        if bool(before.value) != bool(after.value):
+            kind = _outcome_class(before)
+            problem, step = place[0], 1 if after.value else -1
+            weight = all_of[kind] / again_of[kind]
+            flips.append(RerunFlip(trials[problem], successes[problem], step, weight))
+    return Reruns(len(verdicts), len(twice), tuple(flips))
+
+
+def _outcome_class(score: ScoreRow) -> str:
+    outcome = _outcome(score)
+    return outcome if outcome in ("passed", "timed_out") else "failed"
+
+
+def _late(first: Scores, second: Scores) -> tuple[int, int]:
+    """Return how many timeouts passed beyond their time, of those that were given more."""
+    timeouts = [p for p in second if p in first and _outcome(first[p]) == "timed_out"]
+    late = [p for p in timeouts if "passed after" in (second[p].detail or "")]
+    return len(late), len(timeouts)

@@ -1,0 +1,1 @@
+"""Rows of data sets, and the problems made of them."""

@@ -1,0 +1,1 @@
+"""Tasks from plain data files: guess the question, answer and choice columns."""

@@ -1,0 +1,1 @@
+"""Prompts: templates, few-shot examples, fields and choices."""

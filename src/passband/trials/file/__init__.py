@@ -1,0 +1,1 @@
+"""The SQLite file: schema, packing, checksums, writing."""

@@ -1,0 +1,1 @@
+"""Queries on a trials table: filters, pages, counts, search."""

@@ -1,0 +1,87 @@
+"""Trials and their scores, read side by side in the order of the problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from passband.trials.file.checked_rows import CheckedRows
+from passband.trials.file.unpacking import scores_of, trials_of
+from passband.trials.query.counts import stretches
+from passband.trials.rows import ScoreRow, TrialRow
+
+__all__ = ["all_scores", "scored_trials", "unseen_trials"]
+
+_WHERE = "t.run=? AND t.problem BETWEEN ? AND ?"
+_UNSEEN = (
+    "NOT EXISTS (SELECT 1 FROM score AS s WHERE s.scorer=? AND s.problem=t.problem "
+    "AND s.trial=t.trial)"
+)
+
+
+def scored_trials(
+    rows: CheckedRows, run: int, numbers: Sequence[int], scorers: Sequence[int]
+) -> Iterator[TrialRow]:
+    """Yield every trial of a run with its scores, the problems in the order of their `numbers`."""
+    counted = dict.fromkeys(scorers, 0)
+    count = 0
+    for stretch in stretches(numbers):
+        scores = [_Lookahead(rows, scorer, stretch) for scorer in scorers]
+        for trial in trials_of(rows, _WHERE, run, *stretch):
+            count += 1
+            for source in scores:
+                score = source.take((trial.problem, trial.trial))
+                if score is not None:
+                    trial.scores.append(score)
+                    counted[source.scorer] += 1
+            yield trial
+        for source in scores:
+            source.require_end()
+    rows.require("trial", run, count)
+    for scorer, scored in counted.items():
+        rows.require("score", scorer, scored)
+
+
+def unseen_trials(
+    rows: CheckedRows, run: int, numbers: Sequence[int], scorer: int
+) -> Iterator[TrialRow]:
+    """Yield the trials that a scorer has not seen, without scores, in the same order."""
+    count = 0
+    for stretch in stretches(numbers):
+        for trial in trials_of(rows, f"{_WHERE} AND {_UNSEEN}", run, *stretch, scorer):
+            count += 1
+            yield trial
+    rows.require("trial", run, count + rows.counter("score", scorer))
+
+
+def all_scores(rows: CheckedRows, scorer: int) -> Iterator[tuple[int, int, ScoreRow]]:
+    """Yield (problem, trial, score) of a scorer, by number of the problem and trial."""
+    count = 0
+    for row in scores_of(rows, "scorer=?", scorer):
+        count += 1
+        yield row
+    rows.require("score", scorer, count)
+
+
+class _Lookahead:
+    """A scorer's scores in order, taken one by one as their trials come by."""
+
+    def __init__(self, rows: CheckedRows, scorer: int, stretch: tuple[int, int]) -> None:
+        self.scorer = scorer
+        self._rows = rows
+        self._source = scores_of(rows, "scorer=? AND problem BETWEEN ? AND ?", scorer, *stretch)
+        self._next = next(self._source, None)
+
+    def take(self, place: tuple[int, int]) -> ScoreRow | None:
+        """Return the score of a trial, if it has one."""
+        if self._next is None or self._next[:2] > place:
+            return None
+        if self._next[:2] < place:
+            raise self._rows.corrupt("a score has lost its trial")
+        score = self._next[2]
+        self._next = next(self._source, None)
+        return score
+
+    def require_end(self) -> None:
+        """Require that no score is left."""
+        if self._next is not None:
+            raise self._rows.corrupt("a score has lost its trial")

@@ -1,0 +1,1 @@
+"""Damage to a store: audit, backup, salvage."""

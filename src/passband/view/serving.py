@@ -1,0 +1,119 @@
+"""The viewer from start to end: its sources, its port, and the signals that stop it."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import get_args
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+
+from passband.errors import InvalidInput, PassbandError
+from passband.readers.folders import is_several
+from passband.readers.log_import import import_logs
+from passband.readers.logs import read_logs
+from passband.readers.options import Options
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.interval.estimation import Over, estimate
+from passband.system.event_loop import complete, until_signal
+from passband.trials.reader import is_run_directory
+from passband.view.app import View
+from passband.view.guard import new_token
+from passband.view.shelf import Shelf
+
+__all__ = ["HOST", "check_sources", "opened_shelf", "running", "serve"]
+
+HOST = "127.0.0.1"
+_PATIENCE = 1.0  # seconds for requests under way, once the viewer is to stop
+
+
+def serve(sources: Sequence[Path], port: int, on_ready: Callable[[str], None]) -> None:
+    """Show run directories until SIGINT or SIGTERM; `on_ready` is given the address."""
+    _load_statistics()
+    with opened_shelf(sources) as shelf:
+        complete(_serve(View(shelf, new_token(), [str(s) for s in sources]), port, on_ready))
+
+
+def _load_statistics() -> None:
+    """Load what estimates need, which takes longer than any page."""
+    outcomes = Outcomes.from_counts([0, 1, 2], 2)
+    for over in get_args(Over):
+        estimate(outcomes, ["pass@1", "pass^2"], over=over)
+    gc.freeze()  # what is loaded stays; looking through it again and again would take half a page
+
+
+@contextmanager
+def opened_shelf(sources: Sequence[Path]) -> Iterator[Shelf]:
+    """Return what there is to show; logs of other tools are imported for the time being."""
+    with tempfile.TemporaryDirectory(prefix="passband-view-") as name:
+        roots, imported = list[Path](), dict[Path, str]()
+        for number, source in enumerate(sources):
+            if _is_log(source):
+                directory = Path(name) / str(number)
+                import_logs(read_logs(source, Options(texts=True)), directory)
+                imported[directory] = source.name
+            else:
+                roots.append(source)
+        yield Shelf(roots, imported)
+
+
+def _is_log(source: Path) -> bool:
+    """Return whether a source has to be imported; a folder that is not there yet does not."""
+    if source.is_file():
+        return True
+    return source.is_dir() and not is_run_directory(source) and not is_several(source)
+
+
+async def _serve(view: View, port: int, on_ready: Callable[[str], None]) -> None:
+    async with running(view, port) as address:
+        await until_signal(lambda: on_ready(address))
+
+
+@asynccontextmanager
+async def running(view: View, port: int = 0) -> AsyncIterator[str]:
+    """Listen on this machine alone, for the time of a block; give the address."""
+    runner = web.AppRunner(
+        view.application(), access_log=None, handle_signals=False, shutdown_timeout=_PATIENCE,
+        handler_cancellation=True, logger=_discreet_logger(),
+    )  # fmt: skip
+    await runner.setup()
+    try:
+        await _listen(runner, port)
+        view.guard.listen_on(runner.addresses[0][1])
+        yield f"http://{HOST}:{runner.addresses[0][1]}{view.home}"
+    finally:
+        await runner.cleanup()
+
+
+def _discreet_logger() -> logging.Logger:
+    """Return a logger without requests that cannot be read, which may have the token in them."""
+    logger = logging.getLogger("passband.view.protocol")
+    if not logger.filters:
+        logger.addFilter(_is_ours)
+    return logger
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, HttpProcessingError | ConnectionError)
+
+
+async def _listen(runner: web.AppRunner, port: int) -> None:
+    try:
+        await web.TCPSite(runner, HOST, port).start()
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise PassbandError(f"cannot listen on port {port}: {reason}.") from None
+
+
+def check_sources(sources: Sequence[Path]) -> None:
+    """Raise `InvalidInput` for a source that is named and does not exist."""
+    for source in sources:
+        if not source.exists():
+            raise InvalidInput(f"{source} does not exist. Name a run directory, a folder of them, "
+                               "or a log.")  # fmt: skip
