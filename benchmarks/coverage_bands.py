@@ -30,9 +30,9 @@ import numpy as np
 from coverage import LEVEL, OTHER, PUBLISHED, Floats, Job, at_the_edge, latent
 
 from passband import Outcomes
+from passband.stats.checks import Over
 from passband.stats.interval.bands import band
 from passband.stats.interval.default.wilson import over_problems, over_trials
-from passband.stats.interval.estimation import Over
 from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import fit_mixture
 from passband.stats.metric.registry import parse_metric

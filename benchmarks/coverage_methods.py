@@ -27,7 +27,7 @@ import numpy as np
 from coverage import PUBLISHED, Floats, is_dense, latent
 
 from passband import Outcomes, estimate
-from passband.stats.interval.estimation import Over
+from passband.stats.checks import Over
 from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.registry import methods
 from passband.stats.metric.registry import parse_metric

@@ -30,8 +30,9 @@ from pathlib import Path
 
 import scale_run
 
+from passband.trials.encoding import canonical
 from passband.trials.rows import ProblemRow, ScorerEntry
-from passband.trials.store import Store, canonical
+from passband.trials.store import Store
 
 PAGES = {
     "the page of the run": "",

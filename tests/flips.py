@@ -34,7 +34,8 @@ from pathlib import Path
 from passband.errors import PassbandError
 from passband.trials.exports.export import export
 from passband.trials.file.schema import FILE, CorruptStore
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 from passband.trials.repair.audit import audit
 from passband.trials.repair.salvage import salvage
 from passband.trials.rows import AttemptRow, CallRow, ScorerEntry, ScoreRow, TrialRow

@@ -52,8 +52,7 @@ from passband.score.sandbox.box import plain
 from passband.score.sandbox.protocol import ProgramExit
 from passband.score.scorer import Reference
 from passband.score.span import find_span, steps_of
-from passband.stats.decision.planning.file import content_hash
-from passband.stats.decision.planning.plans import Plan
+from passband.stats.decision.planning.file import Plan, content_hash
 from passband.stats.metric.registry import expand_metrics, parse_metric
 from passband.summary.eva.composites import read_composites
 from passband.summary.from_sources import summarize

@@ -11,7 +11,8 @@ from typing import Any
 from fault_server import Behaviour, FaultServer, Received, ok, says
 from passband.run.judge.choice import JudgeChoice
 from passband.run.session import Finished
-from passband.trials.reader import ScorerRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import ScorerRecord
 from passband.trials.rows import CallRow, ScoreRow
 from runs import NAME, Bench
 

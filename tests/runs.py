@@ -11,6 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 from fault_server import FaultServer, Script, ok
+from passband.generate.problem import Problem
 from passband.generate.provider import Message, Sampling
 from passband.generate.registry import Connection
 from passband.run import session
@@ -20,7 +21,7 @@ from passband.run.session import Finished, run_session
 from passband.run.settings import Patience, Settings
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference, Scorer
-from passband.tasks.task import Problem, Task
+from passband.tasks.task import Task
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 

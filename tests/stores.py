@@ -10,8 +10,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from passband.trials.encoding import canonical
 from passband.trials.file.schema import FILE
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 from passband.trials.repair.salvage import rebuild
 from passband.trials.rows import (
     CALL_STATUSES,
@@ -25,7 +27,7 @@ from passband.trials.rows import (
     Status,
     TrialRow,
 )
-from passband.trials.store import Store, canonical
+from passband.trials.store import Store
 
 TASK, MODEL = "sums", "tiny"
 

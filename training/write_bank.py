@@ -19,7 +19,8 @@ from random import Random
 import numpy as np
 from levels import LEVELS, Problem, held_out
 
-from passband.adaptive.bank import Bank, BankItem, write_bank
+from passband.adaptive.bank import Bank, write_bank
+from passband.adaptive.item import BankItem
 from passband.generate.tiny.draw import Draw
 from passband.generate.tiny.model import Model, load_model
 from passband.generate.tiny.sampler import sample

@@ -35,8 +35,8 @@ from passband.scorebook.evaluation import evaluate_async as evaluate_async
 from passband.stats.data.outcomes import Outcomes as Outcomes
 from passband.stats.data.scale import Scale as Scale
 from passband.stats.decision.comparison import Comparison as Comparison
+from passband.stats.decision.planning.file import Plan as Plan
 from passband.stats.decision.planning.plans import Detectable as Detectable
-from passband.stats.decision.planning.plans import Plan as Plan
 from passband.stats.decision.ranking import Abilities as Abilities
 from passband.stats.decision.ranking import Ranking as Ranking
 from passband.stats.decision.variance import VarianceSplit as VarianceSplit

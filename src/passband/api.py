@@ -22,14 +22,16 @@ from passband.errors import WrongType
 
 if TYPE_CHECKING:
     from passband.readers.sources import Data
+    from passband.stats.checks import Over
     from passband.stats.data.outcomes import Policy
     from passband.stats.decision.comparison import Comparison, Test
-    from passband.stats.decision.planning.plans import Detectable, Plan
+    from passband.stats.decision.planning.file import Plan
+    from passband.stats.decision.planning.plans import Detectable
     from passband.stats.decision.ranking import Abilities, Ranking
     from passband.stats.decision.ranking.ranking import RankingModel
     from passband.stats.decision.variance import VarianceSplit
     from passband.stats.interval.bands import Band
-    from passband.stats.interval.estimation import Estimate, Over
+    from passband.stats.interval.estimation import Estimate
     from passband.stats.interval.extrapolation import Extrapolation
     from passband.stats.interval.strata.combination import Stratified
     from passband.stats.interval.strata.weights import Labels, Weights
@@ -56,8 +58,6 @@ _FUNCTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "rank_models": (f"{_DECISION}.ranking", ("models",)),
     "split_variance": (f"{_DECISION}.variance", ("outcomes",)),
 }
-
-__all__ = sorted(_FUNCTIONS)
 
 
 def __getattr__(name: str) -> Any:

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import importlib
 
-__all__ = ["Displayed", "draw_with"]
-
 _drawing: list[str] = []  # the module whose `html_of` draws values; the last one named counts
 
 

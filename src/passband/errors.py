@@ -20,22 +20,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = [
-    "ConflictingArguments",
-    "ExitCode",
-    "InvalidInput",
-    "NotEnoughData",
-    "PassbandError",
-    "PassbandWarning",
-    "Place",
-    "ScoreBookError",
-    "UnknownName",
-    "WrongType",
-    "describe",
-    "nearest",
-    "warn",
-]
-
 
 class ExitCode(enum.IntEnum):
     """Exit codes of the `passband` command."""

@@ -15,21 +15,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from logging import DEBUG, INFO
+from logging import DEBUG as DEBUG
+from logging import INFO as INFO
 
 from passband.errors import InvalidInput
-
-__all__ = [
-    "DEBUG",
-    "INFO",
-    "LINE",
-    "VARIABLE",
-    "close_log",
-    "event",
-    "is_logged",
-    "open_log",
-    "phase",
-]
 
 VARIABLE = "PASSBAND_LOG"
 _LEVELS = {"debug": DEBUG, "info": INFO}

@@ -15,18 +15,6 @@ from contextlib import contextmanager
 
 from passband.errors import InvalidInput, describe, warn
 
-__all__ = [
-    "GROUP",
-    "VARIABLE",
-    "failures",
-    "failures_hint",
-    "import_module",
-    "import_modules",
-    "load",
-    "named_modules",
-    "source",
-]
-
 GROUP = "passband.plugins"
 VARIABLE = "PASSBAND_IMPORT"
 

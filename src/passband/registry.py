@@ -16,8 +16,6 @@ from typing import Generic, TypeVar
 from passband import plugins
 from passband.errors import InvalidInput, UnknownName, nearest
 
-__all__ = ["Registry"]
-
 T = TypeVar("T")
 
 

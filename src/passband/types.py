@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["ArrayLike", "Bools", "Floats", "Ints"]
+from numpy.typing import ArrayLike as ArrayLike
+from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer]  # any width: counts are kept as narrow as they come

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from banks import bank
-from passband.adaptive.bank import Bank, BankItem, Option, read_bank, write_bank
+from passband.adaptive.bank import Bank, read_bank, write_bank
+from passband.adaptive.item import BankItem, Option
 from passband.errors import InvalidInput, UnknownName
 from passband.stats.irt.items import Items
 

@@ -11,8 +11,8 @@ from any_files import KINDS, json_values, tables, texts
 from passband import estimate
 from passband.errors import InvalidInput
 from passband.readers import read as read_source
+from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimation import Over
 from properties import times
 
 overs = st.sampled_from(["problems", "trials"])

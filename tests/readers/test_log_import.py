@@ -18,11 +18,11 @@ from passband.readers import Log, Remark, Source
 from passband.readers.log_import import import_logs
 from passband.readers.run_directory import StoredRun
 from passband.stats.data.scale import Scale
+from passband.trials.encoding import canonical
 from passband.trials.merging.merge import merge
 from passband.trials.reader import Trials
 from passband.trials.rows import STATUSES, AttemptRow, ProblemRow, ScoreRow, TrialRow
 from passband.trials.settings import SettingsChanged
-from passband.trials.store import canonical
 from properties import one_in
 from stores import any_text, filled, read_back, trial_rows
 

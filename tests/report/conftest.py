@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Message, Sampling
 from passband.generate.registry import Connection
 from passband.report.terminal.live import Quiet
@@ -16,7 +17,7 @@ from passband.run.session import Finished, run_session
 from passband.run.settings import Patience, Settings
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
-from passband.tasks.task import MetricEntry, Problem, Task
+from passband.tasks.task import MetricEntry, Task
 
 Answers = Sequence[Sequence[str | Completion | None]]
 

@@ -171,7 +171,8 @@ def test_runs_that_did_not_record_it_go_on_and_say_so(here: Path, no_cache: None
 
 def forget(directory: Path, name: str) -> None:
     """Remove a key from the spec, as if the version before had recorded it."""
-    from passband.trials.store import Store, canonical
+    from passband.trials.encoding import canonical
+    from passband.trials.store import Store
 
     store = Store(directory)
     (row,) = store.rows("run")

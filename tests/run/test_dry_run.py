@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from passband.errors import InvalidInput
+from passband.generate.problem import Problem
 from passband.generate.provider import Message, Sampling
 from passband.generate.registry import Connection
 from passband.report.dry_run import dry_run_lines
@@ -16,7 +17,7 @@ from passband.run.prepare import prepare
 from passband.run.settings import Settings, Until
 from passband.run.task_run import Price
 from passband.score.scorer import Reference
-from passband.tasks.task import Problem, Task
+from passband.tasks.task import Task
 from passband.trials.file.lock import Busy
 from passband.trials.file.schema import FILE
 from passband.trials.reader import Trials

@@ -11,7 +11,8 @@ from fault_server import FaultServer
 from passband.run.loop.loop import loop
 from passband.trials.file.open_file import StoreLost
 from passband.trials.file.schema import FILE
-from passband.trials.reader import SessionRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import SessionRecord
 from runs import Bench, sums
 from stores import filled, read_back
 

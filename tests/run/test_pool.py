@@ -9,8 +9,7 @@ from fault_server import FaultServer, Received, serving
 from passband.errors import InvalidInput
 from passband.run.loop.attempts import NothingAnswered
 from passband.trials.reader import Trials
-from passband.trials.settings import servers_in
-from passband.trials.store import SettingsChanged
+from passband.trials.settings import SettingsChanged, servers_in
 from runs import HURRIED, NAME, Bench, sums
 
 pytestmark = pytest.mark.process

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from passband.generate.problem import Problem
 from passband.generate.registry import Connection
 from passband.run.prepare import prepare
 from passband.run.schedule.blocks import trial_seed
 from passband.run.session import run_session
 from passband.run.settings import Settings
 from passband.score.scorer import Score, Scorer
-from passband.tasks.task import Problem, Task
+from passband.tasks.task import Task
 from passband.trials.exports.export import export
 from passband.trials.merging.merge import merge
 from passband.trials.reader import Trials

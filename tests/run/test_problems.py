@@ -19,7 +19,7 @@ from passband.tasks.data.problem_set import ProblemSet
 from passband.tasks.file.loader import load_task
 from passband.trials.exports.export import lines
 from passband.trials.reader import Trials
-from passband.trials.store import SettingsChanged
+from passband.trials.settings import SettingsChanged
 from runs import Notes
 from stores import writing
 

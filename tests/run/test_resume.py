@@ -14,7 +14,7 @@ from passband.generate.provider import Hopeless, Sampling
 from passband.run.schedule.blocks import trial_seed
 from passband.trials.exports.export import export
 from passband.trials.reader import Trials
-from passband.trials.store import SettingsChanged
+from passband.trials.settings import SettingsChanged
 from runs import NAME, Bench, sums
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from passband.errors import InvalidInput, UnknownName
-from passband.score.extract.answer import Extracted
+from passband.score.extract.rules import Extracted
 from passband.score.filtering import (
     CROSS_TRIAL_FILTERS,
     INVALID,

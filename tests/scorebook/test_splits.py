@@ -12,11 +12,8 @@ import pytest
 
 from item_banks import write_banks
 from passband.errors import ScoreBookError
-from passband.scorebook.evaluate_helpers import (
-    create_trismik_async_client,
-    resolve_split_async,
-    resolve_split_sync,
-)
+from passband.scorebook.client import create_trismik_async_client
+from passband.scorebook.splits import resolve_split_async, resolve_split_sync
 from passband.system.event_loop import complete
 from trismik_server import TrismikServer
 

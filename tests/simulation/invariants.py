@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from passband.errors import InvalidInput
 from passband.trials.exports.export import export, rows
 from passband.trials.file.schema import EmptyStore
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 from passband.trials.rows import FAILED, AttemptRow, TrialRow
 from simulation.ledger import Asked
 from simulation.questions import MOST_TRIALS, TOO_LONG, Place, answer, scores_of

@@ -9,11 +9,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from passband.generate.problem import Problem
 from passband.generate.provider import Finish, Message, Sampling
 from passband.run.schedule.blocks import trial_seed
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference, Score, Scorer
-from passband.tasks.task import Problem, Task
+from passband.tasks.task import Task
 
 SEED = "simulation"
 ADAPTIVE = "bank:adaptive:test"  # the name of a task

@@ -10,7 +10,8 @@ from commands import run
 from passband import Outcomes, estimate, read, summarize
 from passband.errors import InvalidInput, UnknownName
 from passband.summary.choices import choice_lines
-from passband.summary.compare.compare import Contest, compare_sources
+from passband.summary.compare.compare import compare_sources
+from passband.summary.compare.models import Contest
 from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.sources import Reading, gate_sources
 from passband.summary.summary import Summary

@@ -13,9 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
+from passband.trials.encoding import canonical
 from passband.trials.file.schema import FILE
+from passband.trials.file.writer import LOW_WATER, DiskNearlyFull
 from passband.trials.merging.merge import merge
-from passband.trials.reader import ProblemRecord, ScorerRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import ProblemRecord, ScorerRecord
 from passband.trials.rows import (
     FAILED,
     AttemptRow,
@@ -24,7 +27,8 @@ from passband.trials.rows import (
     ScoreRow,
     TrialRow,
 )
-from passband.trials.store import LOW_WATER, DiskNearlyFull, SettingsChanged, Store, canonical
+from passband.trials.settings import SettingsChanged
+from passband.trials.store import Store
 from stores import (
     MODEL,
     TASK,

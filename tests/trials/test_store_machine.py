@@ -24,7 +24,8 @@ from passband.trials.rows import (
     ScoreRow,
     TrialRow,
 )
-from passband.trials.store import SettingsChanged, Store
+from passband.trials.settings import SettingsChanged
+from passband.trials.store import Store
 from properties import one_in
 from stores import MODEL, any_calls, any_text, forget, problem
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from passband.trials.encoding import canonical
 from passband.trials.file.schema import FILE, corrupt
 from passband.trials.query.search import Search
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from passband.trials.store import canonical
 from stores import begin, filled, problem, writing
 from viewing import Viewing, viewing
 

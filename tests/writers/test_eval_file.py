@@ -15,9 +15,9 @@ from passband.errors import InvalidInput
 from passband.readers import Log, Options, Source
 from passband.readers.log_import import import_logs
 from passband.readers.logs import read_logs
+from passband.trials.encoding import canonical
 from passband.trials.reader import Trials
 from passband.trials.rows import AttemptRow, ProblemRow, ScoreRow, TrialRow
-from passband.trials.store import canonical
 from passband.writers.writing import write
 
 IDS = ["plain", "a/b c", "ü…日本", "x" * 3_000, "../up", "1"]

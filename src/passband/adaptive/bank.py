@@ -20,19 +20,6 @@ from passband.adaptive.item import BankItem, Option
 from passband.errors import InvalidInput, Place, UnknownName, nearest
 from passband.stats.irt.items import Items
 
-__all__ = [
-    "MODELS",
-    "VERSION",
-    "Bank",
-    "BankItem",
-    "Option",
-    "check_split",
-    "parameters_of",
-    "read_bank",
-    "row_parameters",
-    "write_bank",
-]
-
 VERSION = 1
 _STEEPEST = 50  # no answers tell an item from a steeper one, and posteriors lose their digits
 _FURTHEST = 1000

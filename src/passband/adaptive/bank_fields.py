@@ -9,8 +9,6 @@ from typing import Any, get_args, get_type_hints
 from passband.errors import InvalidInput, Place
 from passband.generate.provider import Message
 
-__all__ = ["check_header_types", "check_item_types", "is_number"]
-
 _ROLES = get_args(get_type_hints(Message)["role"])
 
 

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 from passband.errors import InvalidInput, Place
 from passband.files.records import read_parquet, require_file, text_lines
 
-__all__ = ["ENDINGS", "MARK", "BankRows", "read_rows", "write_rows"]
-
 ENDINGS = (".jsonl", ".parquet")
 MARK = "passband_bank"  # the header's first key; its value is the version of the format
 _AS_JSON = ("messages", "doc", "quality")  # columns of Parquet that hold JSON

@@ -11,8 +11,6 @@ from passband.adaptive.bank import Bank, read_bank
 from passband.adaptive.bank_file import ENDINGS
 from passband.errors import InvalidInput, UnknownName, nearest
 
-__all__ = ["BUILTIN", "BankEntry", "find_bank", "list_banks", "required_bank"]
-
 BUILTIN = Path(__file__).parent / "builtin"
 
 

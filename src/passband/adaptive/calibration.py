@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from passband.adaptive.bank import Bank, BankItem, Option, check_split
+from passband.adaptive.bank import Bank, check_split
+from passband.adaptive.item import BankItem, Option
 from passband.adaptive.respondents import Record, Respondent
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
 from passband.stats.irt.calibration import Calibration, calibrate
 from passband.stats.irt.items import ItemModel
 from passband.types import Floats
 from passband.version import __version__
-
-__all__ = ["CalibratedBank", "calibrate_bank"]
 
 _LEAST = 3  # respondents below which parameters mean nothing at all
 _NAMED = 50  # respondents that the provenance names

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from passband.errors import ScoreBookError, WrongType
 
-__all__ = ["ADAPTIVE", "ALL_SPLITS", "DatasetName", "is_adaptive_name", "parse_dataset"]
-
 ADAPTIVE = "adaptive"
 ALL_SPLITS = "*"
 

@@ -9,8 +9,6 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from passband.errors import InvalidInput, UnknownName, nearest
 
-__all__ = ["Design", "Method", "Selection", "Stability"]
-
 Selection = Literal["information", "kl", "randomesque", "random"]
 Method = Literal["eap", "map", "mle", "wle"]
 

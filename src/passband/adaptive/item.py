@@ -11,8 +11,6 @@ from passband.generate.problem import Problem
 from passband.generate.provider import Message
 from passband.score.scorer import Reference
 
-__all__ = ["BankItem", "Option"]
-
 _LETTERS = [*ascii_uppercase, *(a + b for a in ascii_uppercase for b in ascii_uppercase)]
 
 

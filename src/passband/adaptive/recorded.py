@@ -12,11 +12,9 @@ from passband.adaptive.design import Design
 from passband.adaptive.item import BankItem
 from passband.adaptive.test import AdaptiveTest, Scores, replayed
 from passband.errors import InvalidInput
-from passband.trials.reader import RunRecord, Trials
-from passband.trials.records import ProblemRecord, ScorerRecord
+from passband.trials.reader import Trials
+from passband.trials.records import ProblemRecord, RunRecord, ScorerRecord
 from passband.trials.rows import TrialRow
-
-__all__ = ["RecordedTest", "read_recorded"]
 
 _NUMBER = re.compile(r"item (\d+):")
 

@@ -13,9 +13,8 @@ from passband.readers.log import Log
 from passband.readers.logs import read_logs
 from passband.readers.options import Options
 from passband.stats.data.scale import Scale
-from passband.trials.reader import RunRecord, Trials, is_run_directory
-
-__all__ = ["Respondent", "Tally", "read_respondents"]
+from passband.trials.reader import Trials, is_run_directory
+from passband.trials.records import RunRecord
 
 Record = Mapping[str, Any]  # messages, targets, choices, doc
 

@@ -17,8 +17,6 @@ from passband.stats.irt.items import Items
 from passband.stats.irt.posterior import Grid
 from passband.types import Bools
 
-__all__ = ["Pick", "Selector", "generator", "item_information", "most_items"]
-
 _KL_WIDTH = 3.0  # Chang and Ying (1996): abilities within 3 / sqrt(n) of the present estimate
 
 

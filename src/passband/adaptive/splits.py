@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from passband.adaptive.dataset import ALL_SPLITS
 from passband.errors import InvalidInput, ScoreBookError
 
-__all__ = ["FALLBACK", "resolve_split", "resolve_splits"]
-
 FALLBACK = ("validation", "test")  # test is for the last evaluation, so it is not the first
 _log = logging.getLogger(__name__)
 

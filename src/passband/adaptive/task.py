@@ -18,8 +18,6 @@ from passband.score.pipeline import make_scorer
 from passband.score.scorer import Scorer
 from passband.tasks.task import Task
 
-__all__ = ["AdaptiveTask", "adaptive_tasks", "task_of_bank"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveTask(Task):

@@ -21,8 +21,6 @@ from passband.stats.irt.accuracy import BankAccuracy, bank_accuracy, stratum_acc
 from passband.stats.irt.posterior import AbilityPosterior, Grid
 from passband.stats.irt.responses import ItemEvidence, check_evidence
 
-__all__ = ["AdaptiveTest", "Choice", "Scores", "Step", "grid_of", "replayed"]
-
 
 class Choice(NamedTuple):
     """An item that is to be asked, and why."""

@@ -44,8 +44,6 @@ from passband.errors import PassbandError, PassbandWarning
 from passband.report.rendering import printable
 from passband.version import __version__
 
-__all__ = ["app", "main", "reported_errors"]
-
 app = typer.Typer(
     name="passband",
     cls=Group,

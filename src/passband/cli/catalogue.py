@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from passband.registry import Registry
 
-__all__ = ["Item", "catalogue", "metric_items"]
-
 
 class Item(NamedTuple):
     """One registered name."""

@@ -14,8 +14,6 @@ from passband.cli.help import first_sentence
 from passband.errors import InvalidInput
 from passband.report.rendering import printable
 
-__all__ = ["Command", "Group"]
-
 
 class Group(TyperGroup):
     """The command itself, before its verb."""

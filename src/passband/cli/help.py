@@ -9,8 +9,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
 
-__all__ = ["EXAMPLES", "EXIT_CODES", "epilog_of", "first_sentence", "name_values"]
-
 EXIT_CODES = """\
 Exit codes:
   0    done

@@ -10,16 +10,6 @@ import typer
 if TYPE_CHECKING:
     from passband.run.judge.choice import JudgeChoice
 
-__all__ = [
-    "Against",
-    "Canaries",
-    "JudgeConcurrency",
-    "JudgeModel",
-    "JudgeUrl",
-    "RubricFile",
-    "Votes",
-    "judge_choice",
-]
 
 JudgeModel = Annotated[
     str | None,

@@ -31,18 +31,6 @@ if TYPE_CHECKING:
     from passband.stats.data.outcomes import Policy
     from passband.summary.summary import Summary
 
-__all__ = [
-    "TableOptions",
-    "folded",
-    "pager_command",
-    "print_json",
-    "print_lines",
-    "print_notes",
-    "print_rows",
-    "print_table",
-    "style_of",
-    "terminal_columns",
-]
 
 _MOST_TRIALS = 2_000_000  # that are read a second time for bars
 _OBEYED = re.compile(r"[^\n\x20-\x7e]")  # or only beyond ASCII

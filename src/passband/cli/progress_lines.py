@@ -16,8 +16,6 @@ from typing import IO
 
 from passband.report.rendering import printable
 
-__all__ = ["JudgeLine", "close_opening", "show_opening"]
-
 _LINE = "starting ...\r"
 _SILENT = {"-q", "--quiet", "--json", "--dry-run", "--help"}
 

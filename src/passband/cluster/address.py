@@ -18,8 +18,6 @@ from typing import Literal
 
 from passband.errors import InvalidInput, nearest
 
-__all__ = ["CLIENT_PORT", "VARIABLE", "Address", "parse_address", "resolved"]
-
 VARIABLE = "RAY_ADDRESS"
 CLIENT_PORT = 10001  # that a head node serves clients on, unless it was started with another
 _GCS_PORT = 6379

@@ -16,8 +16,6 @@ from passband.cluster.nodes import ClusterFailed, NotReached, UnequalNodes, chec
 from passband.errors import ExitCode, InvalidInput, describe
 from passband.system.cpus import available_cpus
 
-__all__ = ["connect", "ray_module"]
-
 _KNOCK = 5.0  # seconds for a port to be opened
 _JOIN = 15.0  # for a cluster to answer that nobody named on the command line
 _OPEN = 60.0  # for one that was named to answer, or for one to start on a busy machine

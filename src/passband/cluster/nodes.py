@@ -13,16 +13,6 @@ from typing import Any
 from passband.errors import InvalidInput, PassbandError, describe
 from passband.version import __version__
 
-__all__ = [
-    "ClusterFailed",
-    "Node",
-    "NotReached",
-    "UnequalNodes",
-    "check_nodes",
-    "on_each_node",
-    "unwrapped",
-]
-
 
 class ClusterFailed(PassbandError):
     """The cluster could not carry out a request; the message says what to do."""

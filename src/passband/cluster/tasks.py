@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 from passband.cluster.nodes import ClusterFailed, unwrapped, working_nodes
 from passband.system import cpus
 
-__all__ = ["RETRIES", "map_tasks"]
-
 RETRIES = 5  # of an item whose process or node was lost
 _AHEAD = 2  # items under way for each processor, so that none waits for the next
 _BUFFERED = 4  # times as many results may wait for an earlier one

@@ -16,16 +16,6 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.types import Floats, Ints
 
-__all__ = [
-    "bank_counts",
-    "bank_scores",
-    "drawn_probabilities",
-    "given_probabilities",
-    "joint_probabilities",
-    "posterior_probabilities",
-    "power_payoff",
-]
-
 MOST_BANKS = 20_000
 _MOST_PAIRS = 4_000_000
 

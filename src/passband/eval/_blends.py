@@ -15,17 +15,6 @@ from passband.stats.metric.credits import expected_credit
 from passband.stats.metric.posterior import Moments
 from passband.types import ArrayLike, Floats
 
-__all__ = [
-    "geo_spectrum_at_k",
-    "geo_spectrum_at_k_ci",
-    "geo_spectrum_star_at_k",
-    "geo_spectrum_star_at_k_ci",
-    "geom_at_k",
-    "geom_at_k_ci",
-    "geom_ds_at_k",
-    "geom_ds_at_k_ci",
-]
-
 
 def geom_at_k(R: ArrayLike, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
     r"""Return pass@k to a power times pass^k to a power within each problem, averaged.

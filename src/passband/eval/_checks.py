@@ -22,8 +22,6 @@ from passband.stats.data.counts import Histogram, binary_tally, byte_row_sums
 from passband.stats.metric.posterior import CategoryCounts
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["DEFAULT_LAM", "Four", "Two", "interval"]
-
 Two = tuple[float, float]
 Four = tuple[float, float, float, float]
 

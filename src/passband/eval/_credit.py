@@ -11,8 +11,6 @@ from passband.stats.metric.credits import expected_credit
 from passband.stats.metric.posterior import Moments, posterior_moments
 from passband.types import Floats
 
-__all__ = ["latent", "observed", "posterior"]
-
 
 def observed(histogram: Histogram, credit: Floats) -> float:
     """Return the mean credit of k recorded trials over all problems."""

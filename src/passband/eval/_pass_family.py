@@ -8,17 +8,6 @@ from passband.eval._credit import observed, posterior
 from passband.stats.metric import credits
 from passband.types import ArrayLike
 
-__all__ = [
-    "auc_at_k",
-    "auc_at_k_ci",
-    "pass_at_k",
-    "pass_at_k_ci",
-    "pass_hat_k",
-    "pass_hat_k_ci",
-    "unanimous_at_k",
-    "unanimous_at_k_ci",
-]
-
 
 def pass_at_k(R: ArrayLike, k: int) -> float:
     r"""Return the probability that at least one of k trials succeeds, averaged over problems.

@@ -7,8 +7,6 @@ from passband.eval._checks import Four, Two
 from passband.stats.metric import posterior
 from passband.types import ArrayLike
 
-__all__ = ["avg", "avg_ci", "bayes", "bayes_ci", "max_at_k", "max_at_k_ci"]
-
 
 def bayes(R: ArrayLike, w: ArrayLike | None = None, R0: ArrayLike | None = None) -> Two:
     r"""Return posterior mean and standard deviation of the expected reward of one trial.

@@ -30,8 +30,6 @@ from passband.eval._checks import Four, Two
 from passband.eval._tailpass_draws import TailPassDraws, profile_of
 from passband.types import ArrayLike, Floats, Ints
 
-__all__ = ["TailPassProfile", "tailpass", "tailpass_empirical"]
-
 Method = Literal["mc", "normal"]
 Arrays = tuple[Floats, Floats, Floats, Floats]
 _CLOSED_POWERS = (1.0, 2.0, 3.0, 4.0)

@@ -15,8 +15,6 @@ from passband.eval._banks import bank_counts, bank_scores, given_probabilities
 from passband.eval._checks import Four
 from passband.types import ArrayLike, Floats
 
-__all__ = ["TailPassDraws", "profile_of"]
-
 _AT_ONCE = 1_000_000  # probabilities of banks
 
 

@@ -9,19 +9,6 @@ from passband.eval._credit import observed, posterior
 from passband.stats.metric import credits
 from passband.types import ArrayLike
 
-__all__ = [
-    "g_pass_at_k",
-    "g_pass_at_k_ci",
-    "g_pass_at_k_tau",
-    "g_pass_at_k_tau_ci",
-    "maj_at_k",
-    "maj_at_k_ci",
-    "mg_pass_at_k",
-    "mg_pass_at_k_ci",
-    "threshold_spectrum_at_k",
-    "threshold_spectrum_at_k_ci",
-]
-
 
 def maj_at_k(R: ArrayLike, k: int) -> float:
     r"""Return the probability that more than half of k trials succeed, averaged over problems.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["matching", "normalized"]
-
 
 def normalized(name: str) -> str:
     """Reduce a column name to what it is recognized by.

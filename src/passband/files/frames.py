@@ -12,8 +12,6 @@ from typing import Any, Literal, TypeAlias
 
 from passband.errors import InvalidInput
 
-__all__ = ["Framed", "Kind"]
-
 Kind: TypeAlias = Literal["text", "whole", "number", "yes or no"]
 _ARROW = {"text": "string", "whole": "int64", "number": "float64", "yes or no": "bool_"}
 _PANDAS = {"text": "object", "whole": "Int64", "number": "Float64", "yes or no": "boolean"}

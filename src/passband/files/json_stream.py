@@ -20,8 +20,6 @@ from typing import Any
 
 from passband.errors import InvalidInput
 
-__all__ = ["JsonStream"]
-
 LARGEST_VALUE = 1 << 30  # characters of one value that is held in memory
 _SPACE = re.compile(r"[ \t\n\r]*")
 _BEHIND = tuple(",]} \t\n\r")  # what can be behind a number

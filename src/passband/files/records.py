@@ -23,24 +23,6 @@ from passband.errors import InvalidInput, Place, nearest
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader
 
-__all__ = [
-    "ENDINGS",
-    "Form",
-    "check_header",
-    "column_names",
-    "form_of",
-    "joined_cells",
-    "open_delimited",
-    "parse_json",
-    "read_json",
-    "read_parquet",
-    "read_records",
-    "read_text",
-    "reading",
-    "require_file",
-    "text_chunks",
-    "text_lines",
-]
 
 Form = Literal["csv", "tsv", "json", "jsonl", "parquet"]
 Record = dict[str, Any]

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["guarded", "unguarded"]
-
 _FORMULA = re.compile(r"['\s]*[=+\-@＝＋－＠]|'*[\t\r\n]")
 
 

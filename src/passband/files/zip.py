@@ -28,17 +28,6 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, Protocol
 from passband.errors import InvalidInput
 from passband.files.records import reading
 
-__all__ = [
-    "HIGHEST_RATIO",
-    "LARGEST_MEMBER",
-    "BadDirectory",
-    "Directory",
-    "Member",
-    "ZipMembers",
-    "first_name",
-    "local_name",
-]
-
 _LOCAL = Struct("<4s5H3I2H")  # signature, version, flags, method, time, date, crc, sizes, lengths
 _CENTRAL = Struct("<4s6H3I5H2I")
 _END = Struct("<4s4H2IH")

@@ -10,8 +10,6 @@ from __future__ import annotations
 import asyncio
 from types import TracebackType
 
-__all__ = ["Deadline", "Deadlines"]
-
 _LOOKS = 50  # looks at the oldest request within the time that it has: late by 2% at most
 
 

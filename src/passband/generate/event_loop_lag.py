@@ -6,8 +6,6 @@ import asyncio
 
 from passband.errors import warn
 
-__all__ = ["Heartbeat"]
-
 _EVERY = 0.25  # seconds
 _ALLOWED = 1.0  # seconds that are not counted
 _LOUD = 5.0  # seconds from which it is said; less may be a busy machine

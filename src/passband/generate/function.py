@@ -36,8 +36,6 @@ from passband.generate.provider import (
 )
 from passband.generate.secrets import learn_secrets, redacted, redacted_values
 
-__all__ = ["Calls", "DeadlinePassed", "Function", "Threads", "function_named", "is_async"]
-
 MOST_HUNG = 1000  # calls that never return, each of which keeps a thread
 
 

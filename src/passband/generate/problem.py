@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from passband.generate.provider import Message
 from passband.score.scorer import Reference
 
-__all__ = ["Problem"]
-
 
 @dataclass(frozen=True, slots=True)
 class Problem:

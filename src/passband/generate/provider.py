@@ -29,29 +29,6 @@ from typing import Any, Literal, NamedTuple, Protocol
 from passband.errors import PassbandError
 from passband.score.scorer import Score
 
-__all__ = [
-    "Completion",
-    "Crashed",
-    "Filtered",
-    "Finish",
-    "GaveUp",
-    "Hopeless",
-    "InvalidReply",
-    "Message",
-    "Provider",
-    "ProviderFault",
-    "RateLimited",
-    "Rejected",
-    "Request",
-    "Sampling",
-    "TaskError",
-    "TimedOut",
-    "TooLong",
-    "Unavailable",
-    "Unfinished",
-    "UnsupportedSetting",
-]
-
 Finish = Literal["stop", "length", "content_filter", "limit", "tool_call", "unknown"]
 """Why an answer ended; "limit" is one of the task: of messages, tokens, time or cost.
 

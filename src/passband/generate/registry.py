@@ -12,16 +12,6 @@ from passband.errors import InvalidInput, UnknownName
 from passband.generate.provider import Provider
 from passband.registry import Registry
 
-__all__ = [
-    "Connection",
-    "ProviderFactory",
-    "RegisteredProvider",
-    "is_local",
-    "make_provider",
-    "providers",
-    "register_provider",
-]
-
 
 @dataclass(frozen=True)
 class Connection:

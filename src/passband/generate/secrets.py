@@ -23,19 +23,6 @@ from urllib.parse import quote
 
 from passband.errors import InvalidInput
 
-__all__ = [
-    "LONG_KEY",
-    "Secret",
-    "add_secret",
-    "check_headers",
-    "hidden_values",
-    "learn_secrets",
-    "merged_headers",
-    "read_headers",
-    "redacted",
-    "redacted_values",
-]
-
 LONG_KEY = 16  # characters; "none" and the like are no secrets, and may be in any answer
 _SHORT_KEY = 8  # in errors, which are no answers
 _REDACTED = "[redacted]"

@@ -16,8 +16,6 @@ from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Provider, Request, Sampling
 from passband.generate.registry import Connection, make_provider
 
-__all__ = ["Model", "ProviderSubject", "Seeds", "Subject", "SubjectFactory", "make_subject"]
-
 Seeds = tuple[int | None, ...]
 
 

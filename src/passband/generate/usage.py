@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-__all__ = ["Tokens", "shared_usage"]
-
 
 class Tokens(NamedTuple):
     """The tokens of one completion; None where they were not counted."""

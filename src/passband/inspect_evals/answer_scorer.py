@@ -14,8 +14,6 @@ from typing import Any
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
 
-__all__ = ["RULES", "extracted_answer"]
-
 RULES = ("boxed", "marker", "last_number")
 
 

@@ -14,8 +14,6 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from passband.errors import InvalidInput, UnknownName, nearest
 
-__all__ = ["parse_arguments"]
-
 C = TypeVar("C")
 _TRUE, _FALSE = ("true", "1"), ("false", "0")
 

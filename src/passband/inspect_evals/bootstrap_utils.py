@@ -19,8 +19,6 @@ from passband.eval import pass_at_k as pass_at_k_of_matrix
 from passband.stats.interval.bootstrap.draws import bootstrap_means
 from passband.types import Floats
 
-__all__ = ["bootstrap_mean", "bootstrap_stderr", "mean_metric", "mean_stderr", "pass_at_k"]
-
 T = TypeVar("T")
 
 

@@ -11,7 +11,6 @@ from passband.errors import InvalidInput
 if TYPE_CHECKING:
     from passband.inspect_evals.inspect_evaluators import InspectEvaluatorBuilder
 
-__all__ = ["check_config", "level_of"]
 
 _AT_LEAST_ONE = ("num_choices", "max_tokens", "max_connections", "limit")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")

@@ -27,7 +27,6 @@ from passband.trials.records import RunRecord
 if TYPE_CHECKING:
     from passband.inspect_evals.inspect_evaluators import InspectEvaluatorBuilder
 
-__all__ = ["Evaluation", "Stopped", "task_list"]
 
 logger = logging.getLogger(__name__)
 _TURN = threading.Lock()  # Inspect runs one evaluation in a process at a time

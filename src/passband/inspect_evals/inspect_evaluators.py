@@ -35,8 +35,6 @@ from passband.run.progress import Watcher
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.registry import parse_metric
 
-__all__ = ["BootstrappedInspectEvaluator", "InspectEvaluator", "InspectEvaluatorBuilder"]
-
 logger = logging.getLogger(__name__)
 
 if TYPE_CHECKING:

@@ -28,8 +28,6 @@ from passband.inspect_evals.target import model_of
 from passband.report.rendering import printable
 from passband.report.terminal.live import make_display
 
-__all__ = ["Config", "main"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Config(InspectEvaluatorBuilder):

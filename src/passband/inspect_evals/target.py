@@ -22,7 +22,6 @@ from passband.generate.registry import providers
 if TYPE_CHECKING:
     from passband.inspect_evals.inspect_evaluators import InspectEvaluatorBuilder
 
-__all__ = ["CallerProvider", "Target", "model_of"]
 
 #: Messages and sampling parameters in, text out; may be async.
 Answer: TypeAlias = "Callable[[list[dict[str, str]], dict[str, Any]], str | Awaitable[str]]"

@@ -21,8 +21,6 @@ from passband.pytest.trial import Errors
 from passband.stats.checks import as_level, as_share
 from passband.stats.sequential.rate import RatePlan
 
-__all__ = ["Undecided", "assert_no_worse", "assert_pass_rate", "check_choices", "conclude"]
-
 Undecided = Literal["skip", "fail", "xfail", "pass"]
 _TRIALS = 100  # by default, without cases
 _ENOUGH = 10_000  # trials within which any rate that is asked for with cases could be shown

@@ -13,8 +13,6 @@ from passband.pytest.measure import measure_rate
 from passband.pytest.trial import Trial
 from passband.stats.sequential.rate import RatePlan
 
-__all__ = ["Marker", "pass_rate", "run_marked"]
-
 
 class Marker(Protocol):
     """What is read of a marker."""

@@ -21,8 +21,6 @@ from passband.stats.evidence.order import order_findings
 from passband.stats.sequential.rate import RatePlan, rate_interval
 from passband.types import Floats
 
-__all__ = ["measure_cases", "measure_pair", "measure_rate", "measure_results", "rounds_of"]
-
 _KEPT = 3  # examples of failed trials
 _WITH_CASES = 200  # trials in all, by default, and at least four of each case
 _BOLDEST = 0.1  # the widest half-width that bets aim at

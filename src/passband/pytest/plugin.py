@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from passband.pytest.result import RateResult
     from passband.pytest.trial import Trial
 
-__all__ = ["Session", "session"]
 
 UNDECIDED = ("skip", "fail", "xfail", "pass")
 

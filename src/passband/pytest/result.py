@@ -9,8 +9,6 @@ from typing import Any, Literal
 
 from passband.stats.interval.rounding import rounded
 
-__all__ = ["PROPERTY", "RateResult"]
-
 PROPERTY = "passband_pass_rate"  #: the name of the property of a test's report
 _EXAMPLES = 3  # shown
 

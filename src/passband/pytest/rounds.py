@@ -11,8 +11,6 @@ from passband.stats.sequential.bernstein import BernsteinSequence
 from passband.stats.sequential.rate import RateVerdict
 from passband.types import Floats
 
-__all__ = ["RoundsTest"]
-
 _FARTHEST = 2000  # rounds, in the search for how many would do
 
 

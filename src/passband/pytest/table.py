@@ -9,8 +9,6 @@ from passband.report.layout import interval_head
 from passband.report.rendering import Cell, Row, render
 from passband.stats.interval.rounding import Rounding, common_rounding
 
-__all__ = ["table_lines"]
-
 
 def table_lines(found: Sequence[tuple[str, str]]) -> list[str]:
     """Return the lines for (test, property) pairs, in the order of the tests."""

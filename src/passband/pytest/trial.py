@@ -11,8 +11,6 @@ from typing import Any, Literal, NamedTuple
 
 from passband.errors import WrongType, describe
 
-__all__ = ["Caller", "Errors", "Outcome", "Trial", "seed_of"]
-
 Errors = Literal["raise", "fail"]
 _NO_CASE: Any = object()
 

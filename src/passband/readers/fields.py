@@ -11,8 +11,6 @@ from typing import Any
 
 from passband.errors import InvalidInput
 
-__all__ = ["flag", "kept_text", "key", "part", "text", "texts", "values"]
-
 Record = Mapping[str, Any]
 
 

@@ -15,8 +15,6 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.files.records import form_of, read_text
 
-__all__ = ["completed", "first_item", "head_of"]
-
 _BEGINNING = 1 << 18  # characters
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+|"', re.DOTALL)
 _DEEPEST = 500  # levels of nesting that are followed

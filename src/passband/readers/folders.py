@@ -13,15 +13,6 @@ from passband.readers.reader import TABLE, find_reader
 from passband.trials.file.schema import FILE
 from passband.trials.reader import is_run_directory
 
-__all__ = [
-    "SourcePath",
-    "expand_sources",
-    "is_dataset",
-    "is_several",
-    "require_path",
-    "short_names",
-]
-
 #: A file or a folder, or the name of a data set, which need not be a path.
 SourcePath: TypeAlias = Path | str
 

@@ -13,8 +13,6 @@ from passband.stats.data.columns import Roles
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import Scale
 
-__all__ = ["Group", "Groups", "Remark"]
-
 
 class Remark(NamedTuple):
     """A sentence on how a source was read."""

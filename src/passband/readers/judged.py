@@ -14,26 +14,13 @@ from typing import TYPE_CHECKING, cast
 from passband.errors import InvalidInput
 from passband.stats.data.cells import parse_scores
 from passband.stats.data.layout import Layout, TableGroup
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 from passband.trials.rows import ScoreRow
 
 if TYPE_CHECKING:
     from passband.stats.judged import Design, Judged
 
-__all__ = [
-    "BY_HAND",
-    "JudgeScores",
-    "Labels",
-    "Place",
-    "Verdicts",
-    "is_judged",
-    "judge_of",
-    "judge_scores",
-    "judged_rows",
-    "label_scorers",
-    "stored_labels",
-    "title_of",
-]
 
 BY_HAND = "chosen"  #: the design of labels whose trials a person chose
 UNKNOWN_DESIGN = "unknown"  #: that of labels which say nothing about how they were drawn

@@ -40,8 +40,6 @@ from passband.trials.rows import (
     TrialRow,
 )
 
-__all__ = ["Log", "Source"]
-
 
 @dataclass(frozen=True)
 class Source:

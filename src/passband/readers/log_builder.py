@@ -29,8 +29,6 @@ from passband.stats.data.scale import Scale
 from passband.trials.encoding import canonical
 from passband.trials.rows import AttemptRow, ProblemRow, ScoreRow, Status, TrialRow
 
-__all__ = ["Clash", "LogBuilder", "LogBuilders", "ScoreValue"]
-
 #: A number or a bool; None, or NaN, where the trial has no such score; a `Score` to say more.
 ScoreValue: TypeAlias = "float | bool | Score | None"
 

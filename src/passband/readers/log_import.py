@@ -20,12 +20,10 @@ from passband.readers.log import Log, Source
 from passband.stats.data.scale import UNSTATED
 from passband.trials.file.problem_table import StoredProblem
 from passband.trials.file.writer import LOW_WATER
-from passband.trials.merging.merge import conflict
+from passband.trials.merging.overlap import conflict
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.settings import IDENTITY, Imported, imported_spec, record_change
 from passband.trials.store import Store, filling
-
-__all__ = ["ImportReport", "import_logs"]
 
 _CHUNK = 2_000  # trials
 

@@ -31,8 +31,6 @@ from passband.stats.data.outcomes import MISSING, Outcomes
 from passband.trials.reader import Trials, is_run_directory
 from passband.trials.rows import STATUSES, Status
 
-__all__ = ["opened_trials", "read_logs"]
-
 _UNKNOWN = "unknown"  # the model of a file that names none
 _SCORE = "score"
 

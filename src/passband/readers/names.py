@@ -15,8 +15,6 @@ from passband.errors import InvalidInput
 from passband.files.records import ENDINGS
 from passband.trials.encoding import canonical
 
-__all__ = ["UNKNOWN", "label", "lookalikes", "plain_name", "problem_key"]
-
 UNKNOWN = "unknown"  #: the name of a model that a log does not name
 _LONGEST_TEXT = 60  # characters of a problem that its key begins with
 

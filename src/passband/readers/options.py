@@ -10,8 +10,6 @@ from passband.stats.checks import as_whole
 from passband.stats.data.columns import ROLES
 from passband.stats.data.scale import Scale
 
-__all__ = ["Options"]
-
 
 @dataclass(frozen=True)
 class Options:

@@ -25,8 +25,6 @@ from passband.readers.log import Log
 from passband.readers.options import Options
 from passband.registry import Registry
 
-__all__ = ["Reader", "find_reader", "plugin_errors", "readers", "register_reader"]
-
 
 class Reader(Protocol):
     """Reads one kind of file or directory."""

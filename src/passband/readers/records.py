@@ -29,8 +29,6 @@ from passband.readers.log_builder import Clash
 from passband.readers.options import Options
 from passband.stats.data.columns import ROLES, SPLIT_BY
 
-__all__ = ["Items", "LeftOut", "Lines", "first_record", "is_joined"]
-
 _SNIFFED = 5  # lines that may be bad before a file is not recognized
 _NAMED = 5  # bad records that are named in a remark
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 from passband.trials.rows import Status
-
-__all__ = ["RunTally", "sandbox_words", "tally_of"]
 
 
 @dataclass(frozen=True)

@@ -28,18 +28,9 @@ from passband.stats.data.cells import is_absent, label, listing, number_labels
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.votes import Same, Votes, votes_of_rows
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 from passband.trials.rows import ScoreRow, TrialRow
-
-__all__ = [
-    "RecordedRun",
-    "RecordedVotes",
-    "groups_of_runs",
-    "scorers_used",
-    "select",
-    "stored_votes",
-    "votes_of_log",
-]
 
 _SHORT = 100  # characters; a longer completion is not an answer but leads to one
 

@@ -31,8 +31,6 @@ from passband.trials.reader import Trials, is_run_directory
 from passband.trials.records import RunRecord
 from passband.types import ArrayLike
 
-__all__ = ["Chosen", "Data", "Frame", "chosen_sources", "outcomes_of", "read", "read_content"]
-
 
 class Frame(Protocol):
     """A data frame of any library: columns by name."""

@@ -9,8 +9,6 @@ from passband.report.style import PLAIN, Figure, Style
 from passband.stats.decision.ranking.ranking import Abilities
 from passband.stats.interval.rounding import Rounding
 
-__all__ = ["ability_notes", "ability_rows", "half_open", "share", "span"]
-
 _NAMES = {"logit": "a logit with a difficulty for each problem", "bradley-terry": "Bradley-Terry"}
 
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from passband.report.words import counted
 
-__all__ = ["audit_lines"]
-
 _MOST = 100  # damaged rows that are named
 _NOUNS = {
     "trial": "trial",

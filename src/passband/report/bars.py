@@ -20,8 +20,6 @@ from passband.report.table_line import TableLine, table_lines
 from passband.summary.problem_spread import Spread
 from passband.summary.summary import Group, Summary
 
-__all__ = ["LEAST_COLUMNS", "LEGEND", "SIGNS", "bar", "barred_rows", "spread_lines"]
-
 LEAST_COLUMNS = 100  #: of a terminal that has room for bars
 SIGNS = "─━●┊▁▂▃▄▅▆▇█"  #: that the encoding of the terminal must have
 LEGEND = "Bars: ● the estimate, ━ its interval for these very problems, ─ for problems like these."

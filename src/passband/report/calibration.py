@@ -10,8 +10,6 @@ import numpy as np
 from passband.adaptive.calibration import CalibratedBank
 from passband.report.rendering import Row
 
-__all__ = ["calibration_json", "calibration_notes", "calibration_rows"]
-
 _SHOWN = 5  # kinds of reasons for which items were dropped
 
 

@@ -9,8 +9,6 @@ from passband.report.rendering import printable
 from passband.report.run import RunReport
 from passband.run.session import Finished
 
-__all__ = ["closing_lines", "command_to_go_on", "step_lines"]
-
 _WIDEST = 80  # letters of a command that the comments of all are aligned with
 
 

@@ -28,17 +28,6 @@ from passband.stats.interval.ratio import Ratio
 from passband.stats.interval.rounding import Rounding
 from passband.summary.compare.compare import ComparisonSummary, TaskComparison
 
-__all__ = [
-    "comparison_explanation",
-    "comparison_rows",
-    "comparison_warnings",
-    "full_comparison_rows",
-    "more_words",
-    "notes_of",
-    "pair_rows",
-    "verdict_cell",
-]  # fmt: skip
-
 _HEADS = ("task", "metric", "difference", "p", "p (Holm)", "verdict")
 _COMPARISON_FIELDS = (
     "metric", "value_a", "value_b", "value", "low", "high", "se", "p_value", "p_adjusted",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-__all__ = ["Diagnosed", "Found", "doctor_lines"]
-
 _HEADS = {
     "setup": "how programs run",
     "escape": "getting out",

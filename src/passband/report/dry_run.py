@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from passband.report.words import counted, duration, money, pace
-from passband.run.dry_run import CHARACTERS, DryRun, TaskPlan
-from passband.run.judge.plan import JudgePlan
-
-__all__ = ["dry_run_lines"]
+from passband.run.dry_run import DryRun, TaskPlan
+from passband.run.judge.plan import CHARACTERS, JudgePlan
 
 _HEAD, _TAIL = 8, 12  # lines of a long prompt that are shown; the problem itself is at its end
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from passband.report.words import counted, money
 from passband.summary.live.judge_usage import JudgeUsage
 
-__all__ = ["call_cost", "call_counts", "call_tokens"]
-
 
 def call_counts(judge: JudgeUsage) -> str:
     """Return how many calls there were, and how many of them were not answered or not sent.

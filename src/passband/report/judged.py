@@ -11,7 +11,6 @@ from passband.summary.summary import Summary
 if TYPE_CHECKING:
     from passband.stats.judged import JudgeAgreement, NextData, Rate
 
-__all__ = ["agreement_rows", "judge_lines", "label_text", "named", "purchase_text", "share_rows"]
 
 _DESIGNS = {
     "spread": "drawn evenly over problems",

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["latex_row", "latex_text"]
-
 _WRITTEN = {
     "\\": r"\textbackslash{}",
     "&": r"\&",

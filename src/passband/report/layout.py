@@ -12,8 +12,6 @@ from passband.report.wide import wide_rows
 from passband.stats.interval.rounding import Rounding
 from passband.summary.summary import Line, Summary
 
-__all__ = ["full_rows", "interval_head", "not_shares", "rows"]
-
 _FULL = (
     "metric", "value", "low", "high", "se", "level", "over", "method", "problems", "left out",
     "no score", "trials",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["markdown_text"]
-
 # Escaped only where they would mean something, so that names of models stay readable.
 _OBEYED = re.compile(
     r"(?P<interval>\[-?[0-9.]+, -?[0-9.]+\](?![(\[]))"  # no link, so it stays as it is

@@ -13,19 +13,6 @@ from typing import NamedTuple
 
 from passband.notes import ACCEPTED, SEVERITIES, WARNED, Note
 
-__all__ = [
-    "NoteLine",
-    "Noted",
-    "Parted",
-    "about",
-    "by_name",
-    "interval_cell",
-    "note_lines",
-    "parted",
-    "shown",
-    "warnings",
-]
-
 _MOST = 2  # lines, unless more have to be shown
 _WITH_A_WARNING = ("other-extraction",)  # what to do about it
 _OPTION = "--first "  # a number behind it is part of a command

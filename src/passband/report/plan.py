@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from passband.report.noted import Noted, note_lines, shown, warnings
 from passband.report.rendering import printable, render
-from passband.stats.decision.planning.plans import Detectable, Plan
-
-__all__ = ["plan_text"]
+from passband.stats.decision.planning.file import Plan
+from passband.stats.decision.planning.plans import Detectable
 
 
 def plan_text(plan: Plan | Detectable, *, every: bool = False) -> str:

@@ -9,8 +9,6 @@ from passband.files.spreadsheet import guarded
 from passband.report.latex import latex_row, latex_text
 from passband.report.markdown import markdown_text
 
-__all__ = ["FORMATS", "Cell", "Row", "cell_text", "printable", "render"]
-
 Cell = str | int | float | None
 Row = Mapping[str, Cell]
 

@@ -17,8 +17,6 @@ from passband.run.session import Finished
 from passband.run.shards.shard import Shard
 from passband.summary.summary import Summary
 
-__all__ = ["RunReport"]
-
 _ENDINGS = {
     "finished": "finished",
     "interrupted": "interrupted; what was answered is recorded",

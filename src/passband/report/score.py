@@ -12,8 +12,6 @@ from passband.stats.interval.estimation import Estimate
 from passband.stats.interval.rounding import Rounding
 from passband.summary.summary import Group, ScorerCounts, Summary
 
-__all__ = ["ScoreReport"]
-
 
 @dataclass(frozen=True)
 class ScoreReport:

@@ -21,8 +21,6 @@ from passband.stats.interval.rounding import rounded_interval, rounded_value
 from passband.summary.compare.compare import ComparisonSummary, TaskComparison
 from passband.summary.summary import Summary
 
-__all__ = ["StudyReport"]
-
 _MOST = 4  # directories that a command names one by one
 
 

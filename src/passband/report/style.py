@@ -8,8 +8,6 @@ from typing import Literal, NamedTuple
 
 from passband.stats.interval.rounding import Rounding, common_rounding
 
-__all__ = ["PLAIN", "Figure", "Layout", "Style"]
-
 Layout = Literal["long", "wide"]
 
 

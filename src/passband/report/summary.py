@@ -11,19 +11,6 @@ from passband.report.style import PLAIN, Style
 from passband.report.table_line import table_lines
 from passband.summary.summary import Group, Line, Summary
 
-__all__ = [
-    "bracket_text",
-    "combined_meaning",
-    "counts_text",
-    "explanation",
-    "meaning",
-    "notes_of",
-    "remark_lines",
-    "remarks_below",
-    "style_notes",
-    "warning_lines",
-]
-
 _MEANING = {
     "problems": "Intervals ({level}) are for problems like these, asked the same way",
     "trials": "Intervals ({level}) are for these very problems, the model sampled again",

@@ -10,8 +10,6 @@ from passband.report.style import Figure
 from passband.stats.interval.estimation import Estimate
 from passband.summary.summary import Group, Line, Summary
 
-__all__ = ["TableLine", "column_head", "table_lines"]
-
 _TAKEN = (
     "metric", "value", "low", "high", "se", "level", "over", "method", "problems", "left out",
     "no score", "trials", "percent", "truncated", "coverage",

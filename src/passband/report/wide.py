@@ -9,8 +9,6 @@ from passband.report.rendering import Cell
 from passband.report.table_line import TableLine, column_head
 from passband.summary.summary import Summary
 
-__all__ = ["wide_rows"]
-
 
 @dataclass
 class _WideRow:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-__all__ = ["counted", "duration", "money", "pace", "parts_text", "tokens_text"]
-
 
 def counted(count: int, noun: str) -> str:
     """Return a number with its noun.

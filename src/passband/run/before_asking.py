@@ -13,9 +13,6 @@ from passband.run.task_run import TaskRun
 from passband.trials.reader import Trials
 from passband.trials.settings import is_moved, uncompared
 
-__all__ = ["Earlier", "nothing_to_ask", "read_earlier", "warn_before_asking"]
-
-
 _WORDS = {
     "function": "what the source of the model's function was",
     "task_code": "what the code of the task was",

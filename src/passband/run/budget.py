@@ -17,17 +17,6 @@ from passband.run.task_run import Price, TaskRun, fits
 from passband.trials.file.judge_calls import CallTotals
 from passband.trials.rows import FAILED, CallRow, TrialRow
 
-__all__ = [
-    "Budget",
-    "CallCosts",
-    "NoTokenCounts",
-    "Verdict",
-    "find_price",
-    "parse_price",
-    "price_files",
-    "read_price",
-]
-
 Verdict = Literal["go", "wait", "stop"]
 _FREE = Price(0.0, 0.0)
 

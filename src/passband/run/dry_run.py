@@ -29,8 +29,6 @@ from passband.trials.file.schema import EmptyStore
 from passband.trials.reader import Trials, is_run_directory
 from passband.trials.store import Store
 
-__all__ = ["CHARACTERS", "DryRun", "TaskPlan", "dry_run"]
-
 _ASSUMED = 5.0  # seconds for an answer, where no trial is recorded
 _SAMPLE = 100  # recorded trials that the time of an answer is averaged over
 

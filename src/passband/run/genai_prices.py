@@ -14,8 +14,6 @@ from passband.errors import InvalidInput, nearest
 from passband.generate.registry import providers
 from passband.run.task_run import Price
 
-__all__ = ["GENAI", "genai_price", "suggested_price"]
-
 GENAI = "genai"  # as in --prices genai
 _PACKAGE = "genai-prices"
 _OPENAI = "OPENAI_BASE_URL"

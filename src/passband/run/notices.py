@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 
 from passband.run.task_run import TaskRun
 
-__all__ = ["Stop", "notes_of"]
-
 
 def notes_of(runs: Sequence[TaskRun]) -> list[str]:
     """Return what the subjects of a run have to say about their requests."""

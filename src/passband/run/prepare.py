@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput
+from passband.generate.problem import Problem
 from passband.generate.provider import Sampling
 from passband.generate.subject import Subject
 from passband.run.loop.attempts import TURNED_AWAY
@@ -26,25 +27,17 @@ from passband.run.shards.shard import check_shard, shard_entry
 from passband.run.task_run import BROUGHT, Counters, TaskRun
 from passband.score.recorded import rebuilt_scorer
 from passband.tasks.check import check_keys
-from passband.tasks.task import Problem, Task
+from passband.tasks.task import Task
+from passband.trials.encoding import canonical
 from passband.trials.labels import LABEL, kept_label
 from passband.trials.reader import Trials
 from passband.trials.records import MAIN, ORDER, SHUFFLED
 from passband.trials.rows import FAILED, ProblemRow
 from passband.trials.shards import SHARD
-from passband.trials.store import Store, canonical
+from passband.trials.store import Store
 
 if TYPE_CHECKING:
     from passband.stats.sequential.width import WidthRule
-
-__all__ = [
-    "further_spec",
-    "load_problems",
-    "prepare",
-    "problem_record",
-    "record_subject",
-    "resolved_sampling",
-]
 
 
 def load_problems(task: Task, settings: Settings) -> Sequence[Problem]:

@@ -22,8 +22,6 @@ from passband.tasks.task import Task
 from passband.trials.reader import is_run_directory
 from passband.trials.store import Store
 
-__all__ = ["FirstProblems", "UnreadProblems", "enter", "first_share", "known_numbers", "opened"]
-
 
 class UnreadProblems(Sequence[Problem]):
     """The problems of a task, read when the first of them is needed."""

@@ -20,17 +20,6 @@ from passband.run.task_run import TaskRun
 if TYPE_CHECKING:
     from passband.stats.interval.estimation import Estimate
 
-__all__ = [
-    "Meter",
-    "Progress",
-    "ProgressLine",
-    "ShardCounts",
-    "Silent",
-    "TaskProgress",
-    "Waiting",
-    "Watcher",
-    "make_watcher",
-]
 
 Clock = Callable[[], float]
 _WINDOW = 20.0  # seconds that the rate is averaged over

@@ -26,12 +26,13 @@ from passband.run.progress import Watcher
 from passband.run.schedule.schedule import every_problem
 from passband.run.schedule.until import until_schedule
 from passband.run.session import Elsewhere, Finished, OnStart, run_session
-from passband.run.settings import Patience, Settings, Truncated, Until
+from passband.run.settings import Patience, Settings, Until
 from passband.run.shards.folder import merge_leftovers
 from passband.run.shards.launch import Launch
 from passband.run.shards.shard import Shard
 from passband.run.task_run import Price
 from passband.run.tasks import TaskName, load_tasks, named_tasks
+from passband.score.scorer import Truncated
 from passband.tasks.guess.guess import DataOptions
 from passband.tasks.overrides import Adjustments, adjusted_tasks
 from passband.tasks.sampling import LENGTH_NAMES
@@ -44,14 +45,6 @@ if TYPE_CHECKING:
 
     from passband.generate.inspect.engine import Engine
 
-__all__ = [
-    "Recipe",
-    "RunOptions",
-    "RunRequest",
-    "default_directory",
-    "make_request",
-    "shard_directory",
-]
 
 _LONGEST = 60  # characters of a name
 

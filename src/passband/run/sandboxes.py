@@ -8,17 +8,9 @@ from typing import Any
 
 from passband.score.scorer import Scorer
 from passband.trials.query.filters import Choice
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 from passband.trials.rows import TrialRow
-
-__all__ = [
-    "SANDBOXES",
-    "has_failures",
-    "needs_sandbox",
-    "open_sandbox",
-    "trials_without_verdict",
-    "used_sandboxes",
-]
 
 _FAILED = "SandboxFailed"  # begins the detail of a score that a sandbox owes
 SANDBOXES = "sandboxes"  # the key of a run's config

@@ -41,24 +41,16 @@ from passband.system.event_loop import complete, is_inside_a_loop
 from passband.tasks.task import Task
 from passband.trials.file.open_file import StoreLost
 from passband.trials.file.schema import EmptyStore
+from passband.trials.file.writer import LOW_WATER
 from passband.trials.reader import Trials
 from passband.trials.rows import FAILED
-from passband.trials.store import LOW_WATER, Store
+from passband.trials.store import Store
 
 if TYPE_CHECKING:
+    from passband.stats.checks import Over
     from passband.stats.data.outcomes import Policy
-    from passband.stats.interval.estimation import Over
     from passband.summary.summary import Summary
 
-__all__ = [
-    "Controls",
-    "Elsewhere",
-    "Finished",
-    "OnStart",
-    "make_subjects",
-    "prepare_all",
-    "run_session",
-]
 
 OnStart = Callable[[Callable[[], None]], None]
 Elsewhere = Mapping[str, Mapping[str, int]]

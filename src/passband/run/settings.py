@@ -9,8 +9,6 @@ from passband.run.shards.shard import Shard
 from passband.score.scorer import Truncated
 from passband.stats.checks import Over
 
-__all__ = ["Patience", "Settings", "Truncated", "Until"]
-
 
 @dataclass(frozen=True)
 class Patience:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from passband.stats.interval.estimation import Estimate
     from passband.stats.sequential.width import WidthRule
 
-__all__ = ["BROUGHT", "Counters", "Price", "TaskRun", "fits"]
 
 _UNITS = 10**9  # money is compared in whole billionths: 120 x 0.02 is 2.4, whatever floats add to
 

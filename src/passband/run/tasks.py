@@ -24,7 +24,6 @@ from passband.tasks.task import Task
 if TYPE_CHECKING:
     from passband.generate.inspect.engine import Engine
 
-__all__ = ["TaskName", "load_tasks", "named_tasks"]
 
 TaskName = str | Path | Task
 

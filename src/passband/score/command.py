@@ -14,8 +14,6 @@ from passband.score.sandbox.protocol import CommandJob, Limits, ProgramExit, is_
 from passband.score.sandboxed import SandboxedScorer
 from passband.score.scorer import Options, Reference, Score, ScoredTrial
 
-__all__ = ["CommandScorer", "read_reply", "request"]
-
 _MEGABYTE = 1 << 20
 _SHOWN = 160  # characters of a reply or an error
 

@@ -12,8 +12,6 @@ from pathlib import Path, PurePosixPath
 
 from passband.errors import InvalidInput
 
-__all__ = ["check_files", "file_bytes", "read_files"]
-
 FileContent = str | dict[str, str]  # a text, or {'base64': ...}
 _MOST = 4 << 20  # bytes of all files together: they are recorded with the scorer
 

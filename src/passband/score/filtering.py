@@ -21,30 +21,12 @@ from typing import Any, TypeVar
 from passband.errors import InvalidInput, WrongType
 from passband.registry import Registry
 from passband.score.builtin.text import check_regexes
-from passband.score.extract.answer import (
-    DEFAULT_RULES,
-    Extracted,
-    check_rules,
-    extract,
-    without_reasoning,
-)
+from passband.score.extract.answer import DEFAULT_RULES, check_rules, extract, without_reasoning
 from passband.score.extract.code_block import Which, check_block, find_code_block
+from passband.score.extract.rules import Extracted
 from passband.score.patterns import compile_pattern
 from passband.score.registry import check_options, source_of
 from passband.score.scorer import Options, Reference
-
-__all__ = [
-    "CROSS_TRIAL_FILTERS",
-    "INVALID",
-    "MAJORITY_VOTE",
-    "TAKE_FIRST",
-    "TAKE_FIRST_K",
-    "FilterStep",
-    "apply_steps",
-    "filters",
-    "make_step",
-    "register_filter",
-]
 
 INVALID = "[invalid]"  # what lm-eval writes where a filter finds nothing
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from passband.score.scorer import Score
 
-__all__ = ["inspect_number", "inspect_scores"]
-
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _DETAIL = 500  # characters of an explanation that are kept

@@ -26,8 +26,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["PatternCost"]
-
 _STEP = 9.0  # one operation of the engine
 _BOUNDARY = 14.0  # ^, $, or the edge of a word, which looks at two characters
 _RETRY = 15.0  # one more way to match, tried

@@ -26,18 +26,6 @@ from passband.errors import InvalidInput
 from passband.score.pattern_cost import PatternCost
 from passband.score.workers.worker_pool import pool
 
-__all__ = [
-    "ORDINARY_TEXT",
-    "REGEX_SECONDS",
-    "NeedsWorker",
-    "Pattern",
-    "compile_pattern",
-    "findall_here",
-    "quickly",
-    "search_here",
-    "sub_here",
-]
-
 REGEX_SECONDS = 3.0
 ORDINARY_TEXT = 300  # characters
 MOST_NANOSECONDS = 12e6  # that one pattern may take over one text in this process

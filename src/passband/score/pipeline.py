@@ -15,13 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from passband.errors import InvalidInput, describe
-from passband.score.extract.answer import Extracted
+from passband.score.extract.rules import Extracted
 from passband.score.filtering import INVALID, FilterStep, apply_steps, make_step
 from passband.score.registry import ScorerFunction, scorers, source_of
 from passband.score.scorer import Options, Reference, Score, ScoredTrial, Scorer
 from passband.score.workers.worker_pool import WorkerTimeout, pool
-
-__all__ = ["VERSION", "Pipeline", "assemble", "filters_in", "make_scorer"]
 
 VERSION = 2  # part of every identity; goes up when a built-in step or function scores differently
 ASYNC_SECONDS = 600.0  # for one score of an async function

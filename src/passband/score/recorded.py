@@ -14,9 +14,8 @@ from passband.score.scorer import Scorer
 
 if TYPE_CHECKING:
     from passband.score.scorer import Options
-    from passband.trials.reader import ScorerRecord
+    from passband.trials.records import ScorerRecord
 
-__all__ = ["Equality", "rebuilt_scorer", "recorded_equality", "scorer_of"]
 
 Same = Callable[[str, str], bool]
 

@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from passband.score.filtering import FilterStep
     from passband.score.scorer import Options, Scorer
 
-__all__ = [
-    "Bounds",
-    "Extra",
-    "ScorerFunction",
-    "check_options",
-    "register_scorer",
-    "scorers",
-    "source_of",
-]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _SLACK = 1e-9  # rounding: sacrebleu's best BLEU is a little above 100

@@ -15,8 +15,6 @@ from passband.registry import Registry
 from passband.score.registry import check_options
 from passband.score.scorer import Options
 
-__all__ = ["aggregations", "reduce_repeats", "reduction", "register_repeat_aggregation"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 Same = Callable[[str, str], bool]
 Reduction = Callable[

@@ -10,8 +10,6 @@ from passband.score.sandbox.find import find_sandbox
 from passband.score.sandbox.protocol import Sandbox
 from passband.score.scorer import Options, Scorer
 
-__all__ = ["SandboxedScorer"]
-
 
 class SandboxedScorer(Scorer):
     """A scorer of 0 to 1 whose verdicts come out of a sandbox.

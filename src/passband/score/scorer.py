@@ -9,19 +9,6 @@ from typing import Any, Literal, NamedTuple
 
 from passband.trials.rows import ScoreStatus
 
-__all__ = [
-    "Doc",
-    "NotScoredYet",
-    "Options",
-    "Reference",
-    "Score",
-    "ScoreStatus",
-    "ScoredTrial",
-    "Scorer",
-    "Truncated",
-    "failed_score",
-]
-
 _DETAIL = 200  # characters of an error that are kept
 Options = Mapping[str, Any]  # plain values by name, as JSON holds them
 Doc = Mapping[str, Any]  # a row of a data set

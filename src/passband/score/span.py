@@ -21,8 +21,6 @@ from passband.errors import PassbandError
 from passband.score.filtering import FilterStep, apply_steps, make_step
 from passband.score.scorer import Options, Reference
 
-__all__ = ["find_span", "steps_of"]
-
 _LONGEST = 500_000  # characters of a text that is searched
 _LONGEST_ANSWER = 5_000
 _LONGEST_PATTERN = 100  # a longer answer is searched as it is, whose time no text can stretch

@@ -19,14 +19,6 @@ from passband.stats.checks import as_level
 if TYPE_CHECKING:
     from passband.types import Floats
 
-__all__ = [
-    "CORPUS_METRICS",
-    "SACREBLEU",
-    "corpus_interval",
-    "corpus_replicates",
-    "corpus_value",
-    "sentence_score",
-]
 
 SACREBLEU = Extra("sacrebleu", "sacrebleu", "translation")
 

@@ -18,9 +18,8 @@ from passband.scorebook.watch import Watching
 from passband.summary.browse.problems import ProblemScores, read_problem_scores
 from passband.summary.from_run import RunSummary
 from passband.summary.summary import Request
-from passband.trials.reader import RunRecord, Trials
-
-__all__ = ["ClassicRun"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 
 
 class ClassicRun:

@@ -26,8 +26,6 @@ from passband.adaptive.test import AdaptiveTest
 from passband.errors import InvalidInput
 from passband.score.pipeline import make_scorer
 
-__all__ = ["BankClient", "create_trismik_async_client"]
-
 
 class BankClient:
     """Knows the banks here, and asks the server about all else.

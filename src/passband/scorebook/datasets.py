@@ -15,8 +15,6 @@ from passband.scorebook.eval_dataset import EvalDataset, is_data_file
 from passband.tasks.find import list_tasks
 from passband.tasks.task import Task
 
-__all__ = ["AdaptiveEvalDataset", "Dataset", "Datasets", "read_datasets"]
-
 
 @dataclass(frozen=True)
 class AdaptiveEvalDataset:

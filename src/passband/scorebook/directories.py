@@ -10,8 +10,6 @@ from passband.errors import InvalidInput
 from passband.run.request import default_directory
 from passband.scorebook.run_spec import RunSpec, folder_name
 
-__all__ = ["run_directories"]
-
 
 def run_directories(
     specs: Sequence[RunSpec], out: str | Path | None, experiment_id: str | None

@@ -17,8 +17,6 @@ from passband.errors import UnknownName, nearest
 from passband.scorebook.options import Options
 from passband.scorebook.remote import RemoteEngine
 
-__all__ = ["Engines"]
-
 
 class Engines:
     """Finds banks, and makes the client of the server when the first name is not a bank's."""

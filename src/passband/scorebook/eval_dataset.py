@@ -16,8 +16,6 @@ from passband.score.scorer import Reference, Scorer
 from passband.tasks.data.rows import plain_rows
 from passband.tasks.task import MetricEntry, Task
 
-__all__ = ["EvalDataset", "is_data_file"]
-
 _INPUTS = ("input", "question", "prompt")
 _LABELS = ("label", "answer", "target")
 _NAMED: Mapping[str, tuple[str, Mapping[str, Any]]] = {

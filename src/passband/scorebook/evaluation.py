@@ -27,7 +27,6 @@ from passband.system.event_loop import complete_anywhere
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["evaluate", "evaluate_all_splits", "evaluate_all_splits_async", "evaluate_async"]
 
 T = TypeVar("T")
 Shape = Results | dict[str, list[Row]]

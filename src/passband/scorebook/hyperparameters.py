@@ -9,8 +9,6 @@ from typing import Any, TypeAlias
 
 from passband.errors import InvalidInput, WrongType
 
-__all__ = ["Hyperparameters", "expand_grid"]
-
 Hyperparameters: TypeAlias = "Mapping[str, Any] | Sequence[Mapping[str, Any]] | None"
 
 

@@ -17,8 +17,6 @@ from passband.generate.function import Calls, DeadlinePassed, is_async
 from passband.generate.provider import Crashed, Hopeless, InvalidReply, TimedOut
 from passband.generate.secrets import learn_secrets, redacted, redacted_values
 
-__all__ = ["Inference", "InferenceCalls", "InferenceFunction"]
-
 InferenceFunction: TypeAlias = "Callable[..., Sequence[Any] | Awaitable[Sequence[Any]]]"
 _ASYNC_CALLS = 16  # at the same time, of a coroutine function
 

@@ -23,10 +23,9 @@ from passband.scorebook.subject import InferenceSubject
 from passband.scorebook.watch import Watching
 from passband.summary.adaptive.adaptive_test import adaptive_group
 from passband.summary.summary import Group, Request
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 from passband.trials.rows import TrialRow
-
-__all__ = ["LocalRun", "item_input"]
 
 
 class LocalRun:

@@ -13,8 +13,6 @@ from passband.errors import InvalidInput, UnknownName, WrongType, nearest
 from passband.run.settings import Patience, Settings
 from passband.stats.checks import as_level
 
-__all__ = ["EvaluateOptions", "Options"]
-
 
 class EvaluateOptions(TypedDict, total=False):
     """Options of `evaluate` by their names; see `Options`."""

@@ -21,8 +21,6 @@ from passband.scorebook.remote_trials import RemoteTrials
 from passband.scorebook.results import EvalRun
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec
 
-__all__ = ["RemoteEngine", "choice_id"]
-
 _PAUSE = 0.5  # seconds before the second attempt at an input; doubles each time
 
 

@@ -18,8 +18,6 @@ from passband.trials.rows import ScorerEntry, ScoreRow, Status, TrialRow
 from passband.trials.settings import IDENTITY, Imported, imported_spec
 from passband.trials.store import Store
 
-__all__ = ["RemoteTrials"]
-
 _SCORER = ScorerEntry("correct", IDENTITY, {"bounds": [0.0, 1.0]})
 
 

@@ -14,8 +14,6 @@ from typing import Any, SupportsIndex, overload
 from passband.errors import UnknownName, describe, nearest
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec, RunSpec
 
-__all__ = ["EvalRun", "Results", "shape_results"]
-
 Row = dict[str, Any]
 
 

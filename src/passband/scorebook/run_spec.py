@@ -12,8 +12,6 @@ from passband.scorebook.eval_dataset import EvalDataset
 from passband.tasks.task import Task
 from passband.trials.encoding import canonical
 
-__all__ = ["AdaptiveEvalRunSpec", "ClassicEvalRunSpec", "RunSpec", "folder_name"]
-
 
 @dataclass(frozen=True)
 class AdaptiveEvalRunSpec:

@@ -13,8 +13,6 @@ from passband.adaptive.splits import FALLBACK, resolve_split
 from passband.scorebook.client import BankClient
 from passband.system.event_loop import complete, is_inside_a_loop
 
-__all__ = ["InfoClient", "resolve_split_async", "resolve_split_sync"]
-
 
 class InfoClient(Protocol):
     """Anything that knows the splits of data sets, at once or when awaited."""

@@ -12,8 +12,6 @@ from passband.generate.provider import Completion, Sampling
 from passband.generate.subject import Seeds
 from passband.scorebook.inference import InferenceCalls
 
-__all__ = ["InferenceSubject", "prompt_of"]
-
 
 class InferenceSubject:
     """Asks the function in its own event loop, from the loop of the run."""

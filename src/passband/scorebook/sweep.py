@@ -25,8 +25,6 @@ from passband.scorebook.results import EvalRun
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec, ClassicEvalRunSpec, RunSpec
 from passband.scorebook.upload import upload
 
-__all__ = ["AllRunsFailedError", "Sweep"]
-
 _RUNS = 4  # that go on at the same time
 
 

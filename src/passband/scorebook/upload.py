@@ -10,8 +10,6 @@ from passband.errors import warn
 from passband.scorebook.results import EvalRun, Row
 from passband.trials.reader import Trials
 
-__all__ = ["upload"]
-
 
 async def upload(client: TrismikClient, run: EvalRun, model: str) -> None:
     """Upload a run; the trials are here, so a server that fails is a warning."""

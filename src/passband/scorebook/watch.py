@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from passband.errors import warn
 
-__all__ = ["Watching"]
-
 
 class Watching:
     """A watcher that passes warnings on."""

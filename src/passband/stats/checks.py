@@ -17,24 +17,6 @@ from typing import Literal, get_args
 
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
 
-__all__ = [
-    "ROUNDING",
-    "ROUNDING_DIGITS",
-    "Over",
-    "as_correlation",
-    "as_level",
-    "as_number",
-    "as_positive",
-    "as_share",
-    "as_variance",
-    "as_whole",
-    "check_choice",
-    "check_outcomes",
-    "check_over",
-    "check_text",
-    "names_in",
-]
-
 Over = Literal["problems", "trials"]
 
 ROUNDING = 1e-12  #: relative size below which a difference is what rounding leaves

@@ -27,10 +27,9 @@ from passband.log import LINE, VARIABLE
 from passband.readers.evidence.stored import stored_outcomes
 from passband.score.sandbox.doctor import Diagnosis
 from passband.stats.evidence.collect import evidence_of
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 from passband.version import __version__
-
-__all__ = ["write_bug_report"]
 
 _NAMES = {  # settings whose texts are words of passband, or names of programs
     "aggregation", "engine", "filter", "function", "kind", "metric", "name", "order",

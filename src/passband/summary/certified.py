@@ -19,8 +19,6 @@ from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.registry import parse_metric
 from passband.summary.summary import Line, Request
 
-__all__ = ["certified_estimate", "certified_lines", "for_groups"]
-
 _MOST_LINES = 8  # of a group
 _MOST_GROUPS = 4
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["choice_lines"]
-
 
 def choice_lines(first: int | None, accept: Sequence[str]) -> list[str]:
     """Return what to say of a result that rests on such choices.

@@ -13,8 +13,6 @@ from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.names import MetricName, parse_name
 
-__all__ = ["default_metrics", "name_notes"]
-
 _MOST = 4  # values of k
 
 

@@ -16,8 +16,6 @@ from passband.stats.metric.registry import parse_metric
 from passband.summary.default_metrics import default_metrics
 from passband.summary.summary import Line, Request
 
-__all__ = ["looks_stopped", "stopped_lines"]
-
 
 def looks_stopped(outcomes: Outcomes, request: Request) -> StoppedCounts | None:
     """Return why the trials are taken as stopped by their own outcome, if they are.

@@ -21,7 +21,7 @@ from passband.readers.runs import scorers_used, stored_votes
 from passband.stats.data.evidence import NOTHING
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import UNSTATED, Scale
-from passband.stats.decision.planning.plans import Plan
+from passband.stats.decision.planning.file import Plan
 from passband.stats.metric.registry import needs_answers
 from passband.summary.certified import for_groups
 from passband.summary.checks.diagnosis import answer_notes
@@ -52,19 +52,11 @@ from passband.summary.summary import Combined, Group, Line, Request, Summary
 from passband.summary.unscored_range import with_bracket
 from passband.summary.until import until_result
 from passband.tasks.task import NO_FILTER, MetricEntry
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 
 if TYPE_CHECKING:
     from passband.summary.judged.correction import Correction
-
-__all__ = [
-    "RunSummary",
-    "runs_with_trials",
-    "summarize_run",
-    "summarize_scorers",
-    "summarize_trials",
-    "with_judge",
-]
 
 
 @phase("summarize")

@@ -13,13 +13,12 @@ from passband.readers import Groups, Remark
 from passband.readers.folders import expand_sources, is_several, short_names
 from passband.readers.judged import JudgeScores
 from passband.readers.sources import chosen_sources
-from passband.stats.checks import as_level, as_whole, check_over, check_text
+from passband.stats.checks import Over, as_level, as_whole, check_over, check_text
 from passband.stats.data.columns import Roles
 from passband.stats.data.evidence import NOTHING
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.data.scale import Scale
-from passband.stats.decision.planning.plans import Plan
-from passband.stats.interval.estimation import Over
+from passband.stats.decision.planning.file import Plan
 from passband.stats.interval.strata.weights import Weights
 from passband.stats.metric.registry import needs_answers
 from passband.summary.certified import for_groups
@@ -42,8 +41,6 @@ from passband.trials.reader import is_run_directory
 
 if TYPE_CHECKING:
     from passband.stats.judged.next_data import Prices
-
-__all__ = ["summarize"]
 
 
 def summarize(

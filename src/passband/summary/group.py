@@ -15,7 +15,7 @@ from passband.readers import Remark
 from passband.readers.run_counts import RunTally
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.data.spending import SPENT_METRICS
-from passband.stats.decision.planning.plans import Plan
+from passband.stats.decision.planning.file import Plan
 from passband.stats.evidence.collect import evidence_of
 from passband.stats.interval.estimation import estimate
 from passband.stats.metric.measurement import bounds, measure
@@ -25,15 +25,6 @@ from passband.summary.certified import certified_lines
 from passband.summary.early_stopping import looks_stopped, stopped_lines
 from passband.summary.problem_spread import spread_of
 from passband.summary.summary import Combined, Group, Line, Request, ScorerCounts, Summary
-
-__all__ = [
-    "group_of",
-    "join_summaries",
-    "metric_lines",
-    "unscored_notes",
-    "with_first_lines",
-    "with_tally",
-]
 
 
 def group_of(

@@ -21,10 +21,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from passband.errors import InvalidInput
 from passband.readers import Remark
+from passband.stats.checks import Over
 from passband.stats.data.evidence import Evidence
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.certify.certificate import Certificate, LawCoverage
-from passband.stats.interval.estimation import Estimate, Over
+from passband.stats.interval.estimation import Estimate
 from passband.stats.judged.next_data import Prices
 from passband.summary.judged.wire import (
     JudgeModel,
@@ -46,17 +47,6 @@ from passband.summary.summary import (
 )
 from passband.summary.unscored_range import Bracket
 from passband.summary.until import UntilResult
-
-__all__ = [
-    "KIND",
-    "VERSION",
-    "as_json",
-    "estimate_json",
-    "from_json",
-    "group_json",
-    "schema",
-    "to_json",
-]
 
 KIND = "summary"
 VERSION = 1

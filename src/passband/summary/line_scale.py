@@ -10,8 +10,6 @@ from passband.stats.data.spending import SPENT_METRICS
 from passband.stats.metric.registry import parse_metric
 from passband.summary.summary import Line
 
-__all__ = ["OF_ONE_SCALE", "on_line_scale"]
-
 #: Reductions of a problem's trials whose values are scores again.
 OF_ONE_SCALE = ("first", "mean", "max", "min", "majority")
 

@@ -27,23 +27,12 @@ from passband.stats.interval.strata.weights import Weights, check_names, shares_
 from passband.stats.metric.registry import parse_metric
 from passband.summary.group import group_of, metric_lines
 from passband.summary.summary import Combined, Group, Line, Request
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 
 if TYPE_CHECKING:
     from passband.tasks.entry import GroupMetric, TaskGroup
 
-__all__ = [
-    "Sample",
-    "Stratum",
-    "check_population",
-    "column_of",
-    "combine_groups",
-    "combine_tasks",
-    "combined_line",
-    "macro_average",
-    "read_weights",
-    "task_groups",
-]
 
 _STOPPED = notes.not_measurable(
     "its trials were stopped by their own outcome; stopped_after=0, in the shell --stopped-after "

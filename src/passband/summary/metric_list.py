@@ -30,14 +30,14 @@ from passband.summary.line_scale import OF_ONE_SCALE
 from passband.summary.means import Sample
 from passband.summary.summary import Line, Request
 from passband.tasks.task import MetricEntry
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
     from passband.stats.interval.estimation import Estimate
     from passband.types import Floats
 
-__all__ = ["EntryResult", "MetricList", "entries_of"]
 
 _FEW = 10  # problems or clusters; a percentile interval from fewer is clearly too narrow
 _NO_SCORE = "no trial has a score."

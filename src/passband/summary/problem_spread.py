@@ -8,8 +8,6 @@ import numpy as np
 
 from passband.stats.data.outcomes import Outcomes
 
-__all__ = ["Spread", "spread_of"]
-
 _MOST = 240  # blocks of problems; more than any terminal has columns
 
 

@@ -14,10 +14,11 @@ from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
 from passband.files.frames import Framed, Kind
 from passband.notes import Note
 from passband.readers import Remark
+from passband.stats.checks import Over
 from passband.stats.data.evidence import COUNTS_FIXED, Evidence
 from passband.stats.data.outcomes import Policy
 from passband.stats.data.scale import titled
-from passband.stats.interval.estimation import Estimate, Over
+from passband.stats.interval.estimation import Estimate
 from passband.stats.interval.strata.weights import Weights
 from passband.summary.judged.result import JudgeResult
 from passband.summary.problem_spread import Spread
@@ -28,8 +29,6 @@ from passband.summary.until import UntilResult
 if TYPE_CHECKING:
     from passband.adaptive.test import Step  # heavy, and seldom needed
     from passband.stats.judged.next_data import Prices
-
-__all__ = ["AdaptiveResult", "Combined", "Group", "Line", "Request", "ScorerCounts", "Summary"]
 
 
 _OF_ESTIMATES: dict[str, Kind] = {

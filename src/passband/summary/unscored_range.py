@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from passband.stats.interval.estimation import Estimate
     from passband.summary.summary import Group, Line
 
-__all__ = ["Bracket", "metric_of", "with_bracket"]
-
 
 @dataclass(frozen=True)
 class Bracket:

@@ -9,13 +9,13 @@ from passband.errors import InvalidInput
 from passband.stats.checks import Over
 from passband.stats.data.evidence import NOTHING, Evidence
 from passband.stats.interval.rounding import rounded
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 
 if TYPE_CHECKING:
     from passband.stats.sequential.bernstein import Rounds
     from passband.stats.sequential.width import WidthStop
 
-__all__ = ["UntilResult", "until_result"]
 
 _GUARANTEES = {
     "proof": "this interval holds with at least {level} at whatever round it stops, for these "

@@ -6,8 +6,6 @@ import os
 
 from passband.errors import InvalidInput
 
-__all__ = ["VARIABLE", "available_cpus"]
-
 VARIABLE = "PASSBAND_CPUS"  # the share of a process that shares its machine with others of passband
 
 

@@ -8,8 +8,6 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-__all__ = ["complete", "complete_anywhere", "is_inside_a_loop", "until_signal"]
-
 T = TypeVar("T")
 
 

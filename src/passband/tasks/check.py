@@ -11,14 +11,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from passband.errors import InvalidInput, Place
+from passband.generate.problem import Problem
 from passband.score.scorer import Scorer
 from passband.tasks.data.local_data import LocalData
 from passband.tasks.diagnostics import Diagnostic
+from passband.tasks.entry import TaskEntry
 from passband.tasks.file.loader import read_task
-from passband.tasks.find import TaskEntry
-from passband.tasks.task import Problem, Task
-
-__all__ = ["check_keys", "check_task", "key_diagnostics"]
+from passband.tasks.task import Task
 
 
 def check_keys(task: Task, problems: Sequence[Problem]) -> None:

@@ -9,8 +9,6 @@ from typing import Literal
 
 from passband.errors import InvalidInput, Place
 
-__all__ = ["Diagnostic", "Level", "TaskErrors", "raise_errors"]
-
 Level = Literal["error", "warning"]  # a warning does not keep a task from being run
 
 

@@ -24,8 +24,6 @@ from typing import Any, Literal
 from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.file.yaml_file import YamlFile, read_yaml
 
-__all__ = ["TASK_KEYS", "GroupMetric", "TaskEntry", "TaskGroup", "read_entry", "read_group_metrics"]
-
 _KEYS = {"metric", "aggregation", "weight_by_size", "filter_list"}
 
 

@@ -17,16 +17,6 @@ from passband.tasks.entry import TaskEntry, TaskGroup, read_entry
 from passband.tasks.file.yaml_file import read_yaml
 from passband.tasks.lm_eval_index import LmEvalIndex, lm_eval_index
 
-__all__ = [
-    "BUILTIN",
-    "TaskEntry",
-    "find_task",
-    "find_tasks",
-    "list_lm_eval_tasks",
-    "list_tasks",
-    "merged_entries",
-]
-
 BUILTIN = Path(__file__).parent / "builtin"
 _ENDINGS = (".yaml", ".yml")
 _DATA_ENDINGS = (".csv", ".gz", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv")

@@ -9,24 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput
+from passband.generate.problem import Problem
 from passband.generate.provider import Sampling
 from passband.generate.registry import Connection
 from passband.generate.subject import Model
 from passband.tasks.diagnostics import Diagnostic
-from passband.tasks.task import Problem, Task
+from passband.tasks.task import Task
 
 if TYPE_CHECKING:
     from passband.generate.inspect.engine import Engine
     from passband.generate.inspect.source import InspectTask
 
-__all__ = [
-    "PREFIX",
-    "check_inspect",
-    "inspect_task",
-    "is_inspect_name",
-    "load_inspect",
-    "read_task_args",
-]
 
 PREFIX = "inspect:"
 _MOST_BRACKETS = 200  # of one argument; what is nested for ever takes YAML for ever

@@ -12,8 +12,6 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.tasks.data.rows import Condition
 
-__all__ = ["BadProblem", "KnownBad"]
-
 
 @dataclass(frozen=True)
 class BadProblem:

@@ -24,8 +24,6 @@ from passband.errors import nearest
 from passband.tasks.entry import TASK_KEYS, TaskEntry, read_entry
 from passband.tasks.file.lm_eval_package import lm_eval_tasks, lm_eval_version
 
-__all__ = ["LmEvalIndex", "cache_folder", "lm_eval_index"]
-
 FORMAT = 1  # of the file; goes up when it changes
 _LINE = re.compile(rb"^([\"']?)([a-z_]+)\1[ \t]*:[ \t]*([^\r\n]*)", re.MULTILINE)
 # A value that is the text it looks like: no marks, numbers or words that YAML reads.

@@ -23,8 +23,6 @@ from passband.tasks.data.problem_set import ProblemSet
 from passband.tasks.sampling import LENGTH_NAMES, STOP_NAMES, changed_sampling
 from passband.tasks.task import Task
 
-__all__ = ["Adjustments", "adjusted_tasks", "read_gen"]
-
 _OF_SAMPLING = ("temperature", "top_p", "do_sample", *LENGTH_NAMES, *STOP_NAMES)
 
 

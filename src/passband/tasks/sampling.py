@@ -12,8 +12,6 @@ from passband.generate.provider import Sampling
 from passband.tasks.file.schema import TaskKeys
 from passband.tasks.file.yaml_file import YamlFile, plain_json
 
-__all__ = ["LENGTH_NAMES", "STOP_NAMES", "changed_sampling", "read_sampling"]
-
 Report = Callable[[str, str | None], None]  # of a mistake: what it is, and which field has it
 
 STOP_NAMES = ("until", "stop", "stop_sequences")

@@ -15,7 +15,6 @@ from passband.score.scorer import Scorer
 if TYPE_CHECKING:
     from passband.tasks.entry import TaskGroup
 
-__all__ = ["NO_FILTER", "MetricEntry", "Problem", "Task"]
 
 NO_FILTER = "none"  # the name of the pipeline that leaves answers as they are
 

@@ -8,17 +8,6 @@ from typing import Any
 
 from passband.errors import InvalidInput
 
-__all__ = [
-    "WORTHWHILE",
-    "canonical",
-    "decoded",
-    "decoded_transcript",
-    "encoded",
-    "encoded_transcript",
-    "readable",
-    "storable",
-]
-
 _RAW, _DEFLATED = 0, 1
 WORTHWHILE = 1_000  # bytes; shorter texts gain little and cost as much time
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from passband.trials.records import RunRecord
 
-__all__ = ["LABEL", "kept_label", "labelled"]
-
 LABEL = "label"
 """The key of the config of a run."""
 

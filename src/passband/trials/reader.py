@@ -57,16 +57,6 @@ if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
     from passband.stats.data.scale import Scale
 
-__all__ = [
-    "Coverage",
-    "ProblemRecord",
-    "RunRecord",
-    "ScorerRecord",
-    "SessionRecord",
-    "SourceRecord",
-    "Trials",
-    "is_run_directory",
-]
 
 _TOGETHER = 1_000  # problems
 _BY_TIME = "at_ms, problem, trial, attempt"

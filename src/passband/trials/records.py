@@ -10,17 +10,6 @@ from passband.errors import InvalidInput, nearest
 from passband.stats.data.scale import UNSTATED, Scale
 from passband.trials.settings import Imported, addresses_of, is_imported
 
-__all__ = [
-    "ORDER",
-    "SHUFFLED",
-    "Coverage",
-    "ProblemRecord",
-    "RunRecord",
-    "ScorerRecord",
-    "SessionRecord",
-    "SourceRecord",
-]
-
 MAIN = "main_scorer"  # an entry of a run's config: the scorer that `passband score` made main
 ORDER, SHUFFLED = "order", "shuffled"  # an entry of a run's config: see `RunRecord.is_shuffled`
 

@@ -6,23 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-__all__ = [
-    "CALL_STATUSES",
-    "FAILED",
-    "LOWER_IS_BETTER",
-    "SCORE_STATUSES",
-    "STATUSES",
-    "AttemptRow",
-    "CallRow",
-    "CallStatus",
-    "ProblemRow",
-    "ScoreRow",
-    "ScoreStatus",
-    "ScorerEntry",
-    "Status",
-    "TrialRow",
-]
-
 LOWER_IS_BETTER = "lower_is_better"
 """Column of exports of runs whose lower scores are better; of another scorer, with its name."""
 

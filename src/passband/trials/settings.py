@@ -23,28 +23,6 @@ from typing import Any
 
 from passband.errors import InvalidInput
 
-__all__ = [
-    "IDENTITY",
-    "LATER",
-    "MOVED_SERVER",
-    "Imported",
-    "SettingsChanged",
-    "address_change",
-    "addresses_of",
-    "advice_on",
-    "compared_spec",
-    "completed_spec",
-    "differences",
-    "identity_changes",
-    "imported_spec",
-    "is_imported",
-    "is_moved",
-    "record_change",
-    "servers_in",
-    "uncompared",
-    "with_address",
-]
-
 
 class SettingsChanged(InvalidInput):
     """The run directory holds trials that were drawn with other settings."""

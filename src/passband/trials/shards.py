@@ -17,16 +17,6 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.trials.file.schema import FILE, SHARDS
 
-__all__ = [
-    "SHARD",
-    "Shards",
-    "joined",
-    "shards_only",
-    "unmerged",
-    "with_shards",
-    "without_shards",
-]
-
 SHARD, _SEVERAL = "shard", "shards"
 
 

@@ -26,7 +26,7 @@ from passband.trials.file.packing import STATUS, packed
 from passband.trials.file.problem_table import ProblemTable
 from passband.trials.file.schema import TABLES, selected
 from passband.trials.file.unpacking import placed_trial
-from passband.trials.file.writer import LOW_WATER, DiskNearlyFull
+from passband.trials.file.writer import LOW_WATER
 from passband.trials.rows import FAILED, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.settings import (
     SettingsChanged,
@@ -40,16 +40,6 @@ from passband.trials.settings import (
     with_address,
 )
 from passband.version import __version__
-
-__all__ = [
-    "LOW_WATER",
-    "DiskNearlyFull",
-    "SettingsChanged",
-    "Store",
-    "canonical",
-    "filling",
-    "utc_now",
-]
 
 _FAILED = ",".join(str(STATUS[status]) for status in FAILED)
 

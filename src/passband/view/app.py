@@ -16,7 +16,7 @@ from passband.summary.compare.compare import ComparisonSummary, compare_contesta
 from passband.summary.compare.models import Contest, contestants_of
 from passband.trials.file.schema import CorruptStore
 from passband.trials.query.pages import TrialPlace
-from passband.trials.reader import RunRecord
+from passband.trials.records import RunRecord
 from passband.view import questions
 from passband.view.cards import Cards
 from passband.view.desk import Desks, Reading
@@ -28,8 +28,6 @@ from passband.view.moment import numbers_of_page, numbers_sometimes
 from passband.view.pages import comparison, failure, run, runs, search, strip, trial, trials
 from passband.view.scans import Extremes, Scans
 from passband.view.shelf import Folder, Shelf, UnknownRun
-
-__all__ = ["View"]
 
 T = TypeVar("T")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]

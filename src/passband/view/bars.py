@@ -15,8 +15,6 @@ from passband.summary.live.run_figures import RunNumbers
 from passband.summary.summary import Line
 from passband.view.markup import Html
 
-__all__ = ["SMALL", "Written", "axis", "bar_of", "written_lines"]
-
 SMALL, _WIDE = 160, 400  # pixels
 
 

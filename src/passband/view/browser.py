@@ -10,8 +10,6 @@ from pathlib import Path
 
 from passband.report.html.document import escape
 
-__all__ = ["open_in_browser", "redirect_file"]
-
 
 def open_in_browser(address: str) -> bool:
     """Open an address; return whether there is a browser.

@@ -14,8 +14,6 @@ from passband.view.desk import Desks, Reading
 from passband.view.moment import numbers_now
 from passband.view.shelf import Folder, UnknownRun
 
-__all__ = ["Card", "Cards"]
-
 _SHARE = 25  # reading runs that grow may take this part of the time: 1 in 25
 _ALIVE = 2.0  # seconds after which a run that was going on is looked at in any case
 

@@ -21,8 +21,6 @@ from passband.trials.file.wal import is_log_damaged
 from passband.trials.reader import Trials
 from passband.view.shelf import Folder, UnknownRun
 
-__all__ = ["Desk", "Desks", "Reading", "open_to_read"]
-
 T = TypeVar("T")
 _IDLE = 60.0  # seconds after which a connection is closed
 _MOST = 64  # connections at a time

@@ -13,8 +13,6 @@ from aiohttp import web
 
 from passband.errors import describe
 
-__all__ = ["Pulse", "send_changes", "sending"]
-
 Look: TypeAlias = Callable[[], Awaitable[Mapping[str, str] | None]]
 _logger = logging.getLogger("passband.view")
 _QUIET = 15  # looks without a change, after which a line says that the server is there

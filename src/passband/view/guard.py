@@ -16,8 +16,6 @@ from aiohttp import web
 from passband.report.html.document import content_policy
 from passband.view.shell import script, style
 
-__all__ = ["HEADERS", "Guard", "Refused", "new_token"]
-
 _METHODS = ("GET", "HEAD")
 
 HEADERS = {

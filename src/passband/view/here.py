@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from passband.trials.reader import RunRecord
+from passband.trials.records import RunRecord
 from passband.view.links import Links, RunLinks
 from passband.view.markup import Html, fragment, name, tag
 from passband.view.shelf import Folder
 from passband.view.shell import Crumb
-
-__all__ = ["Here"]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ from urllib.parse import urlencode
 from passband.errors import InvalidInput
 from passband.trials.query.pages import TrialPlace
 
-__all__ = ["NO_PAGE", "Links", "RunLinks", "parse_number", "parse_place"]
-
 NO_PAGE = "This address does not lead to a page of the viewer."
 _DIGITS = 18  # of the largest number that an address may have
 

@@ -7,8 +7,6 @@ from typing import TypeAlias
 
 from passband.report.html.document import escape
 
-__all__ = ["Child", "Html", "fragment", "isolated", "name", "tag"]
-
 _EMPTY = {"br", "input", "meta", "rect", "line", "polygon", "path", "use"}
 _NAMES = {"class_": "class", "for_": "for", "from_": "from"}
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 
 from passband.summary.live.run_figures import RunNumbers, numbers_of
 from passband.summary.live.run_state import Pace, is_going_on, session_rate, standing_of
-from passband.trials.reader import RunRecord
+from passband.trials.records import RunRecord
 from passband.view.desk import Reading
-
-__all__ = ["numbers_now", "numbers_of_page", "numbers_sometimes"]
 
 _SHARE = 25  # numbers that move may take this part of the time: 1 in 25
 

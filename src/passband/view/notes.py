@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from passband.report.noted import Parted
 from passband.view.markup import Html, fragment, name, tag
 
-__all__ = ["banner", "folded_notes"]
-
 
 def banner(lines: Sequence[str]) -> Html | None:
     """Return what is to be read before any number."""

@@ -14,27 +14,12 @@ from passband.summary.browse.problems import ProblemRate, rates_of
 from passband.summary.browse.shown_trial import Damaged, ShownProblem, ShownTrial
 from passband.trials.query.pages import TrialPlace
 from passband.trials.query.search import Column
-from passband.trials.reader import RunRecord
+from passband.trials.records import RunRecord
 from passband.view.desk import Reading
 from passband.view.here import Here
 from passband.view.pages.trial import ALONG, TrialPage
 from passband.view.pages.trials import TRIALS_A_PAGE, TrialsPage
 from passband.view.scans import MOST, Extremes
-
-__all__ = [
-    "COLUMNS",
-    "filter_counts",
-    "groups_for",
-    "pair",
-    "problem",
-    "problem_trials",
-    "ranked_trials",
-    "rates",
-    "readable",
-    "record",
-    "some_trials",
-    "trial",
-]
 
 COLUMNS: Mapping[str, Column] = {"slow": "latency_ms", "long": "completion_tokens"}
 _CHIPS = 64  # other trials of a problem that are named on the page of one

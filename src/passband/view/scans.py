@@ -15,8 +15,6 @@ from passband.trials.reader import Trials
 from passband.view.desk import open_to_read
 from passband.view.shelf import Folder
 
-__all__ = ["MOST", "Extremes", "Hits", "Scans"]
-
 MOST = 1_000  # of the slowest or longest trials that are kept
 _STEP = 0.05  # seconds of searching between two looks at what was found
 _SEARCHES = 2  # at a time

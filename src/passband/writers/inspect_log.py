@@ -24,8 +24,6 @@ from passband.writers.inspect_messages import answer_message, message, messages
 from passband.writers.losses import Losses
 from passband.writers.run_rows import RunRows, TrialOf, clean
 
-__all__ = ["InspectLog", "summary_of"]
-
 _NO_TIME = "1970-01-01T00:00:00+00:00"  # the same trials give the same bytes
 _STOPPED = {
     "truncated": "max_tokens",

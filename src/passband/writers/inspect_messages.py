@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["answer_message", "message", "messages"]
-
 _ROLES = ("system", "user", "assistant", "tool")
 _LIKE = {"developer": "system", "human": "user", "ai": "assistant", "function": "tool"}
 

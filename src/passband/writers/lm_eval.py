@@ -20,8 +20,6 @@ from passband.trials.records import RunRecord
 from passband.writers.losses import Losses
 from passband.writers.run_rows import clean
 
-__all__ = ["write_lm_eval"]
-
 _SECTIONS = (
     "results", "group_subtasks", "configs", "versions", "n-shot", "higher_is_better", "n-samples",
     "passband",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-__all__ = ["Losses"]
-
 
 class Losses:
     """Counts trials and scores that are not written as they are."""

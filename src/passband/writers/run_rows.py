@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from passband.trials.reader import ProblemRecord, RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import ProblemRecord, RunRecord
 from passband.trials.rows import ScoreRow, TrialRow
-
-__all__ = ["RunRows", "TrialOf", "clean"]
 
 
 class TrialOf(NamedTuple):

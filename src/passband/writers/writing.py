@@ -17,8 +17,6 @@ from passband.writers.inspect_log import InspectLog
 from passband.writers.lm_eval import write_lm_eval
 from passband.writers.losses import Losses
 
-__all__ = ["Writer", "form_of_name", "write", "writers"]
-
 Holds = Literal["any runs", "one model", "one run"]
 
 

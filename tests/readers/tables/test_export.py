@@ -10,10 +10,10 @@ import pytest
 from passband.readers.log import Log
 from passband.readers.options import Options
 from passband.readers.tables.export import Export
+from passband.trials.encoding import canonical
 from passband.trials.exports.export import EXPORTS, export
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
-from passband.trials.store import canonical
 from stores import begin, writing
 
 TEXTS = [

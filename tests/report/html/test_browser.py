@@ -14,8 +14,8 @@ from passband.report.html.report import report_page
 from passband.summary.compare.models import Contest
 from passband.summary.findings.several import compared_findings
 from passband.summary.findings.sources import read_findings
+from passband.trials.encoding import canonical
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from passband.trials.store import canonical
 from stores import writing
 
 pytestmark = pytest.mark.process

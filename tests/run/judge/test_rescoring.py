@@ -15,7 +15,8 @@ from passband.errors import ExitCode, InvalidInput
 from passband.run.judge.choice import JudgeChoice
 from passband.run.judge.rescoring import Judging
 from passband.run.rescore.rescore import Rescoring, rescore_run, score_again
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 from passband.trials.store import Store
 from runs import HURRIED, NAME, Notes
 

@@ -21,7 +21,7 @@ from passband.run.session import Finished
 from passband.run.settings import Settings
 from passband.trials import store
 from passband.trials.file import writer
-from passband.trials.store import DiskNearlyFull
+from passband.trials.file.writer import DiskNearlyFull
 from runs import HURRIED, Bench, run_watched, sums
 
 

@@ -11,7 +11,8 @@ from passband.run.loop.grader import Grader
 from passband.run.rescore.rescore import Rescoring, chosen_scorers, score_again, score_recorded
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference, Score, Scorer
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 from passband.trials.rows import ScorerEntry
 from passband.trials.store import Store
 from runs import NAME, Bench, number_scorer, sums

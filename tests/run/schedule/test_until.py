@@ -12,6 +12,7 @@ import pytest
 from commands import process, run
 from passband import Outcomes, compare, summarize
 from passband.errors import InvalidInput
+from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Crashed, Request
 from passband.generate.registry import Connection
 from passband.run.schedule.until import until_schedule
@@ -24,7 +25,7 @@ from passband.stats.sequential.bernstein import Rounds
 from passband.stats.sequential.width import WidthRule, replay
 from passband.summary.summary import Summary
 from passband.summary.until import UntilResult, until_result
-from passband.tasks.task import Problem, Task
+from passband.tasks.task import Task
 from passband.trials.reader import Trials
 from runs import HURRIED, Bench, run_watched, sums
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from passband.errors import InvalidInput
+from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Message, Request, Sampling
 from passband.generate.registry import Connection, register_provider
 from passband.run.rescore.recorded_task import recorded_task
@@ -23,7 +24,7 @@ from passband.stats.sequential.spending import boundaries_spending
 from passband.summary.gate.policy import GatePolicy, MetricRule, TaskRule
 from passband.summary.gate.settled import GateLook
 from passband.summary.gate.sources import Reading
-from passband.tasks.task import Problem, Task
+from passband.tasks.task import Task
 from passband.trials.reader import Trials
 from runs import Notes
 

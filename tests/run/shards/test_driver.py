@@ -20,13 +20,14 @@ from passband.run.request import RunRequest, make_request
 from passband.run.session import Finished
 from passband.run.shards import lead
 from passband.run.shards.driver import run_shards
-from passband.run.shards.folder import SHARDS, leading
+from passband.run.shards.folder import leading
 from passband.run.shards.job import ShardJob
 from passband.run.shards.launch import Launch
 from passband.run.shards.local import LocalProcesses, ShardProcess
 from passband.run.shards.shard import Shard
 from passband.run.task_run import Price
 from passband.trials.file.lock import Busy
+from passband.trials.file.schema import SHARDS
 from passband.trials.reader import Trials
 from runs import HURRIED, Notes
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from passband.run.shards import folder as folder_module
-from passband.run.shards.folder import SHARDS, leading, merge_leftovers, once_free, refuse_led
+from passband.run.shards.folder import leading, merge_leftovers, once_free, refuse_led
 from passband.trials.file.lock import Busy, holder
+from passband.trials.file.schema import SHARDS
 from runs import Notes
 
 

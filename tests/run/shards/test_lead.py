@@ -12,10 +12,10 @@ from passband.errors import ExitCode, PassbandError
 from passband.run.request import RunRequest, make_request
 from passband.run.shards import lead
 from passband.run.shards.driver import run_shards
-from passband.run.shards.folder import SHARDS
 from passband.run.shards.job import ShardJob
 from passband.run.shards.launch import Launch
 from passband.run.shards.wire import Ended, Event, Failed, Grant, Lost, Note, Order, Stop
+from passband.trials.file.schema import SHARDS
 from runs import HURRIED, Notes
 
 

@@ -23,9 +23,9 @@ from passband.run.request import RunRequest, make_request
 from passband.run.session import Finished
 from passband.run.shards import ray as shards_ray
 from passband.run.shards.driver import run_shards
-from passband.run.shards.folder import SHARDS
 from passband.run.shards.launch import Launch
 from passband.run.shards.ray import ShardActor
+from passband.trials.file.schema import SHARDS
 from runs import HURRIED, Notes
 
 ray = pytest.importorskip("ray")

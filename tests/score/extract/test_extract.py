@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput, UnknownName
-from passband.score.extract.answer import RULES, Extracted, check_rules, extract, without_reasoning
+from passband.score.extract.answer import RULES, check_rules, extract, without_reasoning
+from passband.score.extract.rules import Extracted
 
 ALL = ("boxed", "marker", "last_number")
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes
 from passband.errors import UnknownName
-from passband.stats.data.tables import ROLES, Roles, Table
+from passband.stats.data.columns import ROLES, Roles
+from passband.stats.data.tables import Table
 
 COLUMNS: dict[str, list[Any]] = {
     "problem_id": ["a", "b", "a", "a", "b"],

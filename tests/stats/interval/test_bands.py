@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from passband import InvalidInput, Outcomes, curve, estimate
 from passband.errors import WrongType
 from passband.notes import Note
+from passband.stats.checks import Over
 from passband.stats.interval.band_ends import critical_value
 from passband.stats.interval.bands import Band, band
 from passband.stats.interval.default.wilson import normal_quantile
-from passband.stats.interval.estimation import Over
 from passband.stats.metric.registry import families
 from properties import one_in
 

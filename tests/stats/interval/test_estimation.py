@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from passband import Estimate, InvalidInput, NotEnoughData, Outcomes, estimate, measure, notes
 from passband.errors import WrongType
+from passband.stats.checks import Over
 from passband.stats.data.evidence import CODES
 from passband.stats.data.scale import UNIT
 from passband.stats.data.spending import SPENT_METRICS
 from passband.stats.interval.default.wilson import over_problems, over_trials
-from passband.stats.interval.estimation import Over
 from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import fit_mixture
 from passband.stats.interval.registry import methods

@@ -15,9 +15,9 @@ from passband import InvalidInput, NotEnoughData, Outcomes, compare, curve, meas
 from passband.errors import UnknownName
 from passband.stats.data.spending import SPENT_METRICS
 from passband.stats.metric import credits
+from passband.stats.metric.metric import BlendMetric
 from passband.stats.metric.names import parse_name, unit_interval
 from passband.stats.metric.registry import (
-    BlendMetric,
     expand_metrics,
     families,
     parse_metric,

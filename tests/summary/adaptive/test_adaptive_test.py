@@ -18,7 +18,8 @@ from passband.run.settings import Patience
 from passband.summary.adaptive.adaptive_test import adaptive_group
 from passband.summary.from_sources import summarize
 from passband.summary.summary import Request, Summary
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 from passband.trials.rows import TrialRow
 from runs import Notes
 

@@ -15,7 +15,8 @@ from passband.readers.groups import Group
 from passband.readers.run_counts import RunTally
 from passband.stats.decision.family import family_of
 from passband.stats.decision.ranking.simultaneous import holm
-from passband.summary.compare.compare import ComparisonSummary, Contest, compare_sources
+from passband.summary.compare.compare import ComparisonSummary, compare_sources
+from passband.summary.compare.models import Contest
 from passband.summary.compare.remarks import sandbox_remarks
 from stores import filled
 

@@ -9,7 +9,8 @@ from judged_runs import JUDGE, fill, judged_run
 from passband import InvalidInput
 from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import enter_labels
-from passband.summary.compare.compare import Contest, compare_sources
+from passband.summary.compare.compare import compare_sources
+from passband.summary.compare.models import Contest
 from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.sources import gate_sources
 from passband.summary.judged.compared import plain_name

@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
+from passband.generate.problem import Problem
 from passband.score.scorer import Reference
 from passband.tasks.file.loader import load_task
 from passband.tasks.guess.answers import kind_of
 from passband.tasks.guess.data_file import draft_task
 from passband.tasks.guess.guess import DataOptions
 from passband.tasks.guess.load import load_data_task, recorded_data_task, write_task_file
-from passband.tasks.task import Problem, Task
+from passband.tasks.task import Task
 from properties import one_in
 
 Rows = Sequence[Mapping[str, Any]]

@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.stats.data.outcomes import Outcomes
+from passband.trials.encoding import canonical
 from passband.trials.exports import export as module
 from passband.trials.exports.export import EXPORTS, export
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
-from passband.trials.store import canonical
 from stores import TASK, any_text, begin, filled, problem, trial_rows, writing
 
 ROWS = [

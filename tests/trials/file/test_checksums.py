@@ -17,7 +17,8 @@ from passband.trials.file.schema import FILE, TABLES, CorruptStore
 from passband.trials.reader import Trials
 from passband.trials.repair.salvage import salvage
 from passband.trials.rows import AttemptRow, ScorerEntry, ScoreRow, TrialRow
-from passband.trials.store import SettingsChanged, Store
+from passband.trials.settings import SettingsChanged
+from passband.trials.store import Store
 from stores import TASK, begin, call, problem, writing
 
 FLIPS = 100

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput
+from passband.trials.encoding import canonical
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
-from passband.trials.store import SettingsChanged, canonical
+from passband.trials.settings import SettingsChanged
 from stores import begin, problem, writing
 
 

@@ -20,13 +20,16 @@ from passband.errors import InvalidInput
 from passband.trials.exports.export import export
 from passband.trials.file.lock import Busy
 from passband.trials.file.schema import FILE, CorruptStore
+from passband.trials.file.writer import DiskNearlyFull
 from passband.trials.merging.copy_rows import MergedStore
-from passband.trials.merging.merge import MergeReport, merge
+from passband.trials.merging.merge import merge
+from passband.trials.merging.report import MergeReport
 from passband.trials.merging.rows import MergedRows
 from passband.trials.reader import Trials
 from passband.trials.repair.audit import audit
 from passband.trials.rows import ScoreRow, TrialRow
-from passband.trials.store import DiskNearlyFull, SettingsChanged, Store
+from passband.trials.settings import SettingsChanged
+from passband.trials.store import Store
 from properties import one_in
 from stores import entries, problem, shard, sharded_row, writing
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from passband.trials.merging.entries import united
-from passband.trials.reader import RunRecord
+from passband.trials.records import RunRecord
 from passband.trials.settings import SettingsChanged
 
 

@@ -12,7 +12,7 @@ from passband.trials.merging.merge import merge
 from passband.trials.reader import Trials
 from passband.trials.repair.audit import audit
 from passband.trials.rows import CallRow, ScoreRow, TrialRow
-from passband.trials.store import SettingsChanged
+from passband.trials.settings import SettingsChanged
 from stores import begin, call, entries, problem, writing
 
 

@@ -20,11 +20,13 @@ from passband.trials import store as store_module
 from passband.trials.exports.export import export
 from passband.trials.file.lock import Busy
 from passband.trials.file.schema import FILE
-from passband.trials.merging.merge import MergeReport, merge
+from passband.trials.merging.merge import merge
+from passband.trials.merging.report import MergeReport
 from passband.trials.reader import Trials
 from passband.trials.repair.salvage import salvage
 from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from passband.trials.store import SettingsChanged, Store
+from passband.trials.settings import SettingsChanged
+from passband.trials.store import Store
 from stores import MODEL, TASK, begin, entries, problem, writing
 from stores import shard as stored_shard
 

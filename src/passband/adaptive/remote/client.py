@@ -31,8 +31,6 @@ from passband.adaptive.remote.records import (
 from passband.adaptive.remote.service import Service
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
 
-__all__ = ["AdaptiveScore", "RunResults", "TrismikClient", "create_trismik_async_client"]
-
 ItemProcessor = Callable[[Item], "str | Awaitable[str]"]
 """Answers an item: with the id of a choice, or with a text where there are no choices."""
 OnStep = Callable[[Item, str, State], None]

@@ -19,19 +19,6 @@ from collections.abc import Mapping
 from passband.errors import PassbandError
 from passband.generate.servers.http import retry_after
 
-__all__ = [
-    "NotAccepted",
-    "NotFound",
-    "OtherProtocol",
-    "Refused",
-    "RemoteError",
-    "TooLarge",
-    "TooManyRequests",
-    "Unreachable",
-    "WrongKey",
-    "refusal",
-]
-
 _EXCERPT = 300  # characters of an error that are shown and kept
 
 

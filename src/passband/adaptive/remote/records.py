@@ -9,22 +9,6 @@ from pydantic.alias_generators import to_camel
 
 from passband.adaptive.remote.faults import OtherProtocol
 
-__all__ = [
-    "Account",
-    "ClassicEval",
-    "DatasetInfo",
-    "DatasetList",
-    "Item",
-    "ItemChoice",
-    "ItemResponse",
-    "Project",
-    "Replay",
-    "RunReply",
-    "RunSummary",
-    "State",
-    "read_record",
-]
-
 R = TypeVar("R", bound=BaseModel)
 _MOST = 3  # mistakes of a reply that are named
 

@@ -29,8 +29,6 @@ from passband.generate.provider import InvalidReply
 from passband.generate.secrets import add_secret
 from passband.generate.servers.http import address_of, read_body
 
-__all__ = ["DEFAULT_URL", "KEY", "URL", "Answer", "Service"]
-
 KEY, URL = "TRISMIK_API_KEY", "TRISMIK_SERVICE_URL"
 DEFAULT_URL = "https://api.trismik.com/adaptive-testing"
 _CONNECT = 10.0  # seconds to reach the server

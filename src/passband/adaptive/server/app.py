@@ -19,8 +19,6 @@ from passband.adaptive.server.service import Service
 from passband.errors import PassbandError, describe
 from passband.trials.file.writer import DiskNearlyFull
 
-__all__ = ["RATE", "make_app"]
-
 RATE = 2000.0  # requests a second with one key
 _WRONG_KEYS = 5.0  # a second from one address
 _logger = logging.getLogger("passband.serve")

@@ -13,8 +13,6 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from passband.adaptive.server.refusal import Refusal, invalid
 
-__all__ = ["MOST_METADATA", "Fields", "read_fields", "to_json"]
-
 MOST_METADATA = 10_240  # bytes; the limit of the protocol
 _SECONDS = 30.0  # for a body to arrive
 _LONGEST = 10_000  # characters in a name or an id

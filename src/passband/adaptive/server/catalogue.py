@@ -19,8 +19,6 @@ from passband.score.registry import scorers
 from passband.score.scorer import Scorer
 from passband.stats.irt.posterior import Grid
 
-__all__ = ["Catalogue", "Dataset", "Split", "item_json"]
-
 
 class Split:
     """The items of one split, and the tables that all its test runs share."""

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-__all__ = ["Change", "Commits"]
-
 _GATHERING = 0.005  # seconds to wait for more changes, while several come at a time
 Change = Callable[[sqlite3.Connection], None]
 

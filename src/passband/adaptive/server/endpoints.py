@@ -11,8 +11,6 @@ from passband.adaptive.server import uploads
 from passband.adaptive.server.body import read_fields, to_json
 from passband.adaptive.server.service import Service
 
-__all__ = ["Endpoint", "endpoints"]
-
 Json = dict[str, Any]
 Endpoint = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _PREFIX = "/adaptive-testing"

@@ -16,8 +16,6 @@ from passband.score.patterns import NeedsWorker, quickly
 from passband.score.scorer import Score
 from passband.stats.irt.responses import ItemEvidence, check_evidence
 
-__all__ = ["MOST_TEXT", "Graded", "given_answer", "grade"]
-
 MOST_TEXT = 1_000_000  # characters in an answer
 _SHORT = 20_000  # characters of an answer that is scored between two requests
 _SCORING = ThreadPoolExecutor(4, "scoring")  # for scorers that may take long; starts when used

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from passband.errors import InvalidInput
 
-__all__ = ["KEYS_VARIABLE", "Keys", "is_loopback", "read_keys"]
-
 KEYS_VARIABLE = "PASSBAND_SERVE_KEYS"
 _SHORTEST = 16  # characters in a configured key
 _LOCAL_NAMES = ("localhost", "ip6-localhost")

@@ -20,8 +20,6 @@ from passband.errors import InvalidInput, PassbandError
 from passband.system.event_loop import complete, until_signal
 from passband.trials.store import utc_now
 
-__all__ = ["DESIGN", "Settings", "serve"]
-
 # One of the best five items is drawn, so that a seed matters and runs do not all show the same.
 DESIGN = Design(selection="randomesque", se=0.25, max_items=150)
 _PATIENCE = 10.0  # seconds for requests under way, once the server is to stop

@@ -19,8 +19,6 @@ from passband.stats.irt.curves import kl_information
 from passband.stats.irt.posterior import AbilityPosterior
 from passband.stats.irt.responses import ItemEvidence
 
-__all__ = ["LiveRun"]
-
 _STATE = ("responses", "thetas", "std_error_history", "kl_info_history", "effective_difficulties")
 _KL_WIDTH = 3.0  # information is about abilities within 3 / sqrt(n) of the estimate
 

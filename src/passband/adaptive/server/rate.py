@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
-__all__ = ["RateLimit"]
-
 
 class RateLimit:
     """Buckets of tokens: `rate` a second flow in, `burst` fit, each request takes one.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from http import HTTPStatus
 
-__all__ = ["Refusal", "conflict", "invalid", "unknown"]
-
 
 class Refusal(Exception):
     """An answer other than 2xx: a status, its title, and a detail that says what to do."""

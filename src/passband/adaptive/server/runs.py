@@ -11,8 +11,6 @@ from passband.adaptive.server.live import LiveRun
 from passband.adaptive.server.refusal import conflict, unknown
 from passband.adaptive.server.state import AnswerRow, RunRow, State
 
-__all__ = ["Runs"]
-
 
 class Runs:
     """Runs by id; those used last stay in memory, others are rebuilt from their answers.

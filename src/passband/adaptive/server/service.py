@@ -17,8 +17,6 @@ from passband.adaptive.server.runs import Runs
 from passband.adaptive.server.state import AnswerRow, RunRow, State
 from passband.errors import nearest
 
-__all__ = ["Service"]
-
 _MOST_RUNS = 1000  # in memory; others are rebuilt when they are used
 _LONGEST_TOKEN = 200  # characters in an Idempotency-Key
 Json = dict[str, Any]

@@ -14,8 +14,6 @@ from passband.trials.file.lock import Lock
 from passband.trials.file.schema import sqlite_errors
 from passband.trials.file.writer import LOW_WATER, DiskNearlyFull
 
-__all__ = ["FILE", "AnswerRow", "Document", "RunRow", "State"]
-
 FILE = "serve.sqlite"
 _APPLICATION = 0x70627331  # "pbs1"
 _VERSION = 1

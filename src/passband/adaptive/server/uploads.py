@@ -10,8 +10,6 @@ from passband.adaptive.server.refusal import unknown
 from passband.adaptive.server.service import Service
 from passband.adaptive.server.state import Document
 
-__all__ = ["ACCOUNT", "add_classic", "add_project", "me", "stored", "stored_projects"]
-
 ACCOUNT = "local"  # all keys of a server are of one account
 _USER = {
     "id": ACCOUNT,

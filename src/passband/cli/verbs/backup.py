@@ -9,8 +9,6 @@ import typer
 
 from passband.cli.options import JsonOption
 
-__all__ = ["backup"]
-
 
 def backup(
     run: Annotated[Path, typer.Argument(help="Run directory; it is not changed.")],

@@ -10,8 +10,6 @@ import typer
 
 from passband.cli.options import JsonOption, Quiet
 
-__all__ = ["calibrate"]
-
 
 class ItemModel(str, enum.Enum):
     """Models of items."""

@@ -9,8 +9,6 @@ import typer
 
 from passband.cli.options import JsonOption
 
-__all__ = ["check"]
-
 
 def check(
     runs: Annotated[list[Path], typer.Argument(help="Run directories; they are not changed.")],

@@ -39,8 +39,6 @@ from passband.cli.options import (
     scales_of,
 )
 
-__all__ = ["compare"]
-
 
 def compare(
     files: Annotated[
@@ -114,7 +112,8 @@ def compare(
     from passband.report.rendering import printable, render
     from passband.report.style import Style
     from passband.summary.choices import choice_lines
-    from passband.summary.compare.compare import Contest, compare_sources
+    from passband.summary.compare.compare import compare_sources
+    from passband.summary.compare.models import Contest
 
     as_json = is_json(format, json)
     summary = compare_sources(

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from passband.trials.reader import Trials
     from passband.trials.records import RunRecord
 
-__all__ = ["export"]
-
 
 class Form(str, enum.Enum):
     """Kinds of files to export to."""

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from passband.summary.gate.result import GateResult
     from passband.summary.gate.settled import GateLook
 
-__all__ = ["gate", "print_plan", "settled_gate"]
-
 
 def print_plan(request: SettleRequest, *, as_json: bool) -> None:
     """Print what settling would take; nothing is asked, and nothing is looked at."""

@@ -9,8 +9,6 @@ import typer
 
 from passband.cli.options import JsonOption, Quiet, SkipBad
 
-__all__ = ["import_"]
-
 
 def import_(
     logs: Annotated[list[Path], typer.Argument(help="Logs of other tools, or files of trials.")],

@@ -18,8 +18,6 @@ from passband.cli.options import (
     SystemPrompt,
 )
 
-__all__ = ["init"]
-
 
 def init(
     data: Annotated[Path, typer.Argument(help="Data file: .jsonl, .json, .csv, .tsv, .parquet.")],

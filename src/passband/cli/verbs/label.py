@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from passband.run.label.enter import EnteredLabels
     from passband.stats.judged import Design
 
-__all__ = ["label"]
-
 
 class Designs(str, enum.Enum):
     """Ways to draw the trials to label."""

@@ -9,9 +9,8 @@ import typer
 from passband.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from passband.tasks.find import TaskEntry
+    from passband.tasks.entry import TaskEntry
 
-__all__ = ["ls"]
 
 _WIDEST = 60  # characters of the last column; --json has all of it
 

@@ -9,8 +9,6 @@ import typer
 
 from passband.cli.options import JsonOption
 
-__all__ = ["merge"]
-
 
 def merge(
     runs: Annotated[

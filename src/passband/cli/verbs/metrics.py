@@ -8,8 +8,6 @@ import typer
 
 from passband.cli.options import JsonOption
 
-__all__ = ["metrics"]
-
 _WIDTH = 20  # of the column of names
 
 

@@ -15,9 +15,8 @@ from passband.errors import InvalidInput
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
-    from passband.stats.decision.planning.plans import Detectable, Plan
-
-__all__ = ["plan", "with_option_names"]
+    from passband.stats.decision.planning.file import Plan
+    from passband.stats.decision.planning.plans import Detectable
 
 
 def plan(

@@ -32,8 +32,6 @@ from passband.cli.options import (
 if TYPE_CHECKING:
     from passband.report.charts.chart import Chart
 
-__all__ = ["report"]
-
 
 def report(
     runs: Annotated[

@@ -67,15 +67,6 @@ if TYPE_CHECKING:
     from passband.run.study.study import Study
     from passband.stats.data.outcomes import Policy
 
-__all__ = [
-    "find_study_file",
-    "given_options",
-    "make_study",
-    "print_plans",
-    "run",
-    "run_and_print_study",
-]
-
 
 def given_options(context: typer.Context) -> frozenset[str]:
     """Return the names of the options that the command line has, as opposed to defaults."""

@@ -9,8 +9,6 @@ import typer
 
 from passband.cli.options import JsonOption
 
-__all__ = ["salvage"]
-
 _NAMES = {
     "run": "tasks",
     "session": "sessions",

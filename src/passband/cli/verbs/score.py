@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from passband.cli.progress_lines import JudgeLine
     from passband.run.rescore.cluster import RemoteScoring
 
-__all__ = ["score"]
-
 
 def score(
     run: Annotated[Path, typer.Argument(help="Run directory.")],

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["serve"]
-
 
 def serve(
     banks: Annotated[list[str], typer.Argument(help="Banks: names, or paths of their files.")],

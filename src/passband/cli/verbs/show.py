@@ -14,9 +14,9 @@ from passband.cli.options import LowerIsBetter, SkipBad, scales_of
 if TYPE_CHECKING:
     from passband.summary.browse.browser import Look, Wanted
     from passband.summary.browse.shown_trial import Shown
-    from passband.trials.reader import RunRecord, Trials
+    from passband.trials.reader import Trials
+    from passband.trials.records import RunRecord
 
-__all__ = ["show"]
 
 _PROBLEMS = 10  # of --same-wrong, unless --limit says otherwise
 

@@ -42,8 +42,6 @@ from passband.cli.options import (
     scales_of,
 )
 
-__all__ = ["stats"]
-
 
 def stats(
     source: Annotated[

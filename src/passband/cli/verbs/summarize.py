@@ -27,8 +27,6 @@ from passband.cli.options import (
     scales_of,
 )
 
-__all__ = ["summarize"]
-
 _DIGITS = 100  # of a seed; far beyond what any generator uses
 
 

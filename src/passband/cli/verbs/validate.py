@@ -8,8 +8,6 @@ import typer
 
 from passband.cli.options import DataOption, JsonOption, TaskArgs, TrustTaskCode
 
-__all__ = ["validate"]
-
 
 def validate(
     task: Annotated[

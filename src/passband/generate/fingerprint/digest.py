@@ -29,8 +29,6 @@ from passband.generate.fingerprint.source import (
     used_statements,
 )
 
-__all__ = ["file_digests", "function_spec", "source_digest"]
-
 _MOST = 500  # files that one file may bring along
 _LAYERS = 100  # of partials, decorators and methods around a function
 _PRIVATE = re.compile(r"(?:key|token|secret|password)$", re.IGNORECASE)  # may change, not kept

@@ -12,8 +12,6 @@ import hashlib
 import threading
 from collections.abc import Iterable, Iterator
 
-__all__ = ["defined_at", "parsed", "shape", "text_digest", "used_statements"]
-
 _PARSES = 100  # attempts
 _parsing = threading.Lock()
 

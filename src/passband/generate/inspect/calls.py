@@ -16,8 +16,6 @@ from typing import Any
 
 from passband.generate.inspect.seeds import call_seed
 
-__all__ = ["Trial", "noting_solver", "watched"]
-
 
 @dataclass
 class Trial:

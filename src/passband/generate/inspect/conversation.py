@@ -26,8 +26,6 @@ from passband.generate.provider import (
 )
 from passband.score.scorer import Score
 
-__all__ = ["Conversation", "Requests"]
-
 _PROMPTS = 10_000  # that are kept, so that the trials of a problem share one
 
 

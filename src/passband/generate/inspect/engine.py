@@ -21,8 +21,6 @@ from passband.generate.subject import (
     make_subject,
 )
 
-__all__ = ["Choice", "Engine", "choose_engine", "subject_factory"]
-
 Engine = Literal["auto", "inspect", "light"]
 
 

@@ -18,8 +18,6 @@ from passband.generate.inspect.calls import Trial, noting_solver, watched
 from passband.generate.inspect.feed import Feed
 from passband.generate.inspect.installed import message_of
 
-__all__ = ["Evaluation"]
-
 _TURN = threading.Lock()
 _AGAIN = 0.02  # seconds between two looks whether it is our turn
 

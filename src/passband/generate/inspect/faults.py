@@ -18,8 +18,6 @@ from passband.generate.provider import (
     TaskError,
 )
 
-__all__ = ["final_fault"]
-
 _HOPELESS = (401, 402, 403, 404, 405)
 _LONGEST = 500  # characters of an error
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from passband.generate.provider import Hopeless
 
-__all__ = ["Feed"]
-
 Key = tuple[str, int]  # id and epoch
 
 

@@ -10,8 +10,6 @@ from passband.generate.inspect.guard import HandedBack
 from passband.generate.inspect.only_generates import unsupported
 from passband.generate.provider import Completion, Finish, Message, Sampling
 
-__all__ = ["finish_of", "messages_of", "output_of", "reasoning_of", "sampling_of"]
-
 _SAME_NAME = ("frequency_penalty", "logit_bias", "presence_penalty", "reasoning_effort", "top_k")
 _STOP_REASONS: dict[Finish, str] = {
     "stop": "stop",

@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, NoReturn
 
-__all__ = ["Guard", "HandedBack"]
-
 
 class HandedBack(Exception):
     """The light engine cannot do what a task wants; Inspect's own has to run it."""

@@ -8,8 +8,6 @@ from importlib.metadata import version
 
 from passband.errors import InvalidInput, describe
 
-__all__ = ["OLDEST", "message_of", "require_inspect"]
-
 OLDEST = "0.3.278"  # whose enqueue_sample takes the epoch
 
 

@@ -27,8 +27,6 @@ from passband.generate.subject import ProviderSubject, Seeds, Subject
 from passband.score.inspect_value import inspect_scores
 from passband.score.scorer import Score
 
-__all__ = ["LightSubject"]
-
 logger = logging.getLogger(__name__)
 
 

@@ -14,8 +14,6 @@ from passband.generate.registry import Connection, make_provider, providers
 from passband.generate.servers.http import address_of
 from passband.generate.subject import Model
 
-__all__ = ["InspectModel", "is_known_to_inspect", "resolve_model", "with_active_model"]
-
 T = TypeVar("T")
 
 

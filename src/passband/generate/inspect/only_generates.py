@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["is_simple", "reasons_against", "steps_of", "unsupported"]
-
 _GENERATING = frozenset({"inspect_ai/generate", "inspect_ai/multiple_choice"})
 _SOLVERS = _GENERATING | {
     f"inspect_ai/{name}"

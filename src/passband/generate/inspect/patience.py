@@ -28,8 +28,6 @@ from passband.generate.provider import (
 )
 from passband.generate.servers.outage import Silence
 
-__all__ = ["PatientProvider"]
-
 _ATTEMPTS = 5  # failures of the server on a request, after which it is given up
 _REPLIES = 3  # invalid replies, timeouts or exceptions, after which it is given up
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0

@@ -27,8 +27,6 @@ from passband.generate.provider import (
 from passband.generate.registry import Connection
 from passband.generate.servers.openai import OpenAIServer
 
-__all__ = ["make_api"]
-
 # Settings of Inspect's GenerateConfig that are no part of a request, or are fields of `Sampling`.
 _READ = {
     "adaptive_connections", "attempt_timeout", "batch", "cache", "cache_prompt", "fail_on_refusal",

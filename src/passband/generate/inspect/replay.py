@@ -12,8 +12,6 @@ from contextlib import suppress
 
 from passband.generate.provider import Completion, Message, Provider, Request
 
-__all__ = ["Replay"]
-
 Key = tuple[tuple[Message, ...], tuple[int | None, ...]]
 
 

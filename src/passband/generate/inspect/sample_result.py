@@ -13,8 +13,6 @@ from passband.generate.secrets import redacted_values
 from passband.score.inspect_value import inspect_scores
 from passband.score.scorer import Score
 
-__all__ = ["completion_of"]
-
 _LONGEST = 500  # characters of an error
 _CANCELLED = ("CancelledError(", "Cancelled(")
 

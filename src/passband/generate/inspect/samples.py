@@ -11,8 +11,6 @@ from passband.generate.problem import Problem
 from passband.generate.provider import Message
 from passband.score.scorer import Reference
 
-__all__ = ["keyed_samples", "problem_of", "text_of"]
-
 
 def keyed_samples(name: str, dataset: Iterable[Any]) -> dict[str, Any]:
     """Return the samples of a data set by key: their ids, or 1, 2, ... for those without."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 
-__all__ = ["call_seed"]
-
 
 def call_seed(seed: int | None, call: int) -> int | None:
     """Return the seed of a trial's call; the first has the trial's own.

@@ -19,8 +19,6 @@ from passband.generate.inspect.samples import keyed_samples
 from passband.generate.registry import Connection
 from passband.generate.subject import Model
 
-__all__ = ["InspectTask", "load_inspect_tasks", "source_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class InspectTask:

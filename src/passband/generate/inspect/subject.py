@@ -17,8 +17,6 @@ from passband.generate.registry import Connection
 from passband.generate.secrets import learn_secrets
 from passband.generate.subject import Model, Seeds
 
-__all__ = ["InspectSubject"]
-
 _ALONE = 10.0  # seconds that the first request may hold up the others
 _LARGEST = 20_000  # samples of one evaluation
 _RETRIES = 8  # of one request; Inspect alone would go on for ever

@@ -30,8 +30,6 @@ from passband.generate.provider import (
     Unfinished,
 )
 
-__all__ = ["Pool"]
-
 _COMPARED = 20  # completions of an address and of the others, from which on they are compared
 _COUNTS = ("completions", "unusable")
 _FAILED = (Unavailable, TimedOut, InvalidReply, Crashed)  # another address may do better

@@ -9,8 +9,6 @@ from typing import Any
 from passband.generate.provider import Completion, Provider, ProviderFault, Request, Unavailable
 from passband.generate.servers.models_endpoint import ServedModel
 
-__all__ = ["Replica"]
-
 _FAILURES = 3  # in a row, each perhaps the fault of its request, that mean the address is down
 _POWER = 2.5  # of an answer's seconds, in how busy an address is
 _FIRST_REST, _LONGEST_REST = 0.5, 30.0  # seconds; a rest doubles each time

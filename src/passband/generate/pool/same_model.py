@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from passband.errors import InvalidInput
 from passband.generate.servers.models_endpoint import ServedModel
 
-__all__ = ["Lists", "differing_sources", "refuse_other_models"]
-
 Lists = Mapping[str, Sequence[ServedModel]]
 """Models by address, of the addresses that give a list."""
 

@@ -25,8 +25,6 @@ from passband.generate.servers.event_stream import parsed_event
 from passband.generate.servers.http import address_of, endpoint_of
 from passband.generate.servers.openai_wire import completions_of, parsed_reply
 
-__all__ = ["AnthropicServer", "MessageStream", "message_fields", "read_message"]
-
 _INPUTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 

@@ -29,8 +29,6 @@ from passband.generate.servers.event_stream import Assembly, assembled, read_str
 from passband.generate.servers.http import address_of, read_body
 from passband.log import event, is_logged
 
-__all__ = ["Client", "api_key", "native_url"]
-
 _CONNECT = 10.0  # seconds to reach the server
 _RESOLVE = 30.0  # seconds to look its name up and to reach it
 _SHORT = 8  # characters; a header with fewer is no secret, and may be in any error

@@ -44,8 +44,6 @@ from passband.generate.provider import (
 )
 from passband.generate.servers.http import LONGEST, address_of, retry_after, should_retry
 
-__all__ = ["ServerError", "excerpt", "fault_in_success", "fault_of", "read_error"]
-
 _EXCERPT = 300  # characters of an error that are shown and kept
 _READ = 4_000  # characters of a message that are looked at
 _NAMES = ("code", "type", "status", "error_type", "error_code")

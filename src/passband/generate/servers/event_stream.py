@@ -17,7 +17,6 @@ from passband.generate.servers.errors import excerpt
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["Assembly", "EventReader", "assembled", "parsed_event", "read_stream"]
 
 _LARGEST = 32_000_000  # bytes of the answers of a stream, and of one event
 _WIRE = 64 * _LARGEST  # bytes of the whole stream: an event for a token has 300 and more

@@ -14,8 +14,6 @@ from typing import Any, Literal
 
 from passband.generate.provider import Finish
 
-__all__ = ["Verdict", "raw_reason", "verdict_of"]
-
 Verdict = Literal[Finish, "broken", "unclear"]
 """What a word means: why the answer ended; "broken", it did not, and is asked for again; or
 "unclear", which is asked for again once, and `unknown` if it is no clearer then."""

@@ -21,8 +21,6 @@ from passband.generate.servers.event_stream import parsed_event
 from passband.generate.servers.http import address_of, endpoint_of
 from passband.generate.servers.openai_wire import completions_of, parsed_reply
 
-__all__ = ["ContentStream", "GoogleServer", "content_fields", "read_content"]
-
 _OF_REQUEST = frozenset({  # the other fields are those of generationConfig
     "safetySettings", "safety_settings", "tools", "toolConfig", "tool_config", "cachedContent",
     "cached_content", "labels", "serviceTier", "service_tier", "store",

@@ -15,7 +15,6 @@ from passband.generate.provider import InvalidReply
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["LONGEST", "address_of", "endpoint_of", "read_body", "retry_after", "should_retry"]
 
 _LARGEST = 32_000_000  # bytes of a reply; more is not an answer
 _USUAL_PORTS = {"http": "80", "https": "443"}

@@ -19,7 +19,6 @@ from passband.system.event_loop import complete_anywhere
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["ServedModel", "list_served", "served_models"]
 
 _SECONDS = 5.0  # for the whole list
 

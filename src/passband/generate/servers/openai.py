@@ -23,8 +23,6 @@ from passband.generate.servers.openai_stream import OpenAIStream
 from passband.generate.servers.openai_wire import PayloadWriter, read_reply
 from passband.generate.servers.quirks import ignored_settings, seed_name
 
-__all__ = ["OpenAIServer"]
-
 _FEW = 5  # models that are all named where another was asked for
 _LIST = 2.0  # seconds for a list of models, which requests wait for
 _DEFAULT_URL = "https://api.openai.com/v1"

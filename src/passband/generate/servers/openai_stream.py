@@ -11,8 +11,6 @@ from typing import Any
 from passband.generate.provider import InvalidReply
 from passband.generate.servers.event_stream import parsed_event
 
-__all__ = ["OpenAIStream"]
-
 _DONE = b"[DONE]"
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 _KEPT = ("finish_reason", "native_finish_reason", "stop_details", "stop_reason", "error")

@@ -25,18 +25,6 @@ from passband.generate.servers.errors import excerpt, fault_in_success
 from passband.generate.servers.finish import raw_reason, verdict_of
 from passband.generate.usage import Tokens, shared_usage
 
-__all__ = [
-    "Parts",
-    "PayloadWriter",
-    "completions_of",
-    "parsed_reply",
-    "read_reply",
-    "reasoning_of",
-    "refusal_of",
-    "split_content",
-    "tool_transcript",
-]
-
 
 class Parts(NamedTuple):
     """The content of a message, split into the answer and what came before it."""

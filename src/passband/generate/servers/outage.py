@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 from passband.generate.provider import ProviderFault, RateLimited
 
-__all__ = ["Silence"]
-
 _DAY = 43_200.0  # seconds from which a time of day needs its date
 _SAFE = "What was recorded is safe; run the same command"
 

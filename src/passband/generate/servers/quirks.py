@@ -15,8 +15,6 @@ from urllib.parse import urlsplit
 
 from passband.generate.provider import Sampling
 
-__all__ = ["ignored_settings", "seed_name"]
-
 _SEED_NAMES = {"mistral.ai": "random_seed"}  # by domain
 
 

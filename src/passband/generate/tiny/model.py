@@ -21,8 +21,6 @@ import numpy as np
 from passband.generate.tiny.vocabulary import CONTEXT
 from passband.types import Floats, Ints
 
-__all__ = ["Cache", "Model", "load_model", "steady"]
-
 HEADS = 4
 TILE = 16  # rows in one call of BLAS; so few that OpenBLAS does not split them among threads
 EPSILON = 1e-5

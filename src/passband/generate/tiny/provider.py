@@ -22,8 +22,6 @@ from passband.generate.provider import Completion, Rejected, Request, Sampling
 from passband.generate.tiny.draw import Draw
 from passband.generate.tiny.vocabulary import CONTEXT, END, VOCABULARY
 
-__all__ = ["Tiny"]
-
 SAMPLER = 1  # version; another one gives other completions for the same seeds
 _LENGTH = 24  # characters of a completion, by default
 _TOGETHER = 512  # rows sampled at once; more are not faster, and need more memory

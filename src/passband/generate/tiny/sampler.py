@@ -12,8 +12,6 @@ from passband.generate.tiny.uniforms import uniforms
 from passband.generate.tiny.vocabulary import END, decode, encode
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["choose", "sample"]
-
 _COLDEST = 1e-9  # logits differ by 1e-6 or not at all: colder than this changes nothing
 _SLACK = 1e-9  # rounding must not keep a token beyond those that reach top_p exactly
 _CROWDED = 0.75  # rows are thinned out when a smaller share of them is still being written

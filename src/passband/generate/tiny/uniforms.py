@@ -12,8 +12,6 @@ import numpy as np
 
 from passband.types import Floats
 
-__all__ = ["uniforms"]
-
 
 def uniforms(seed: int, prompt: str, count: int) -> Floats:
     """Return the first numbers of a stream in [0, 1): 53 bits from every 8 bytes of SHAKE-256.

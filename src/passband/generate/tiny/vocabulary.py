@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["CONTEXT", "END", "VOCABULARY", "decode", "encode"]
-
 VOCABULARY = "\n0123456789+-*="
 END = 0  # the token that ends a text: a newline, which no prompt may contain
 CONTEXT = 32  # characters of prompt and completion together

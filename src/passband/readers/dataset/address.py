@@ -16,16 +16,6 @@ from urllib.parse import unquote
 from passband.errors import InvalidInput, nearest
 from passband.stats.data.cells import label, shortened
 
-__all__ = [
-    "DataFile",
-    "find_files",
-    "is_address",
-    "is_glob",
-    "masked",
-    "names_dataset",
-    "require_key",
-]
-
 ENDING = ".parquet"
 _WILD = re.compile(r"[*?\[]")
 _PROTOCOL = re.compile(r"^([a-z][a-z0-9+.-]*)(::|://)", re.IGNORECASE)

@@ -16,8 +16,6 @@ from passband.stats.data.cells import label
 from passband.system.cpus import available_cpus
 from passband.types import Ints
 
-__all__ = ["DataPart", "RowBatch", "encoded", "flags", "labelled", "numbers", "prepared", "usual"]
-
 ROWS = 1 << 20  # of a batch: Arrow's hash tables are built once for each
 _MOST_READERS = 4  # threads that decode; one thread counts what they give
 _LARGEST_PIECE = 2 * ROWS  # rows that a thread decodes ahead

@@ -16,8 +16,6 @@ import numpy as np
 from passband.readers.dataset.batches import numbers
 from passband.types import Ints
 
-__all__ = ["SCORELESS", "CellCounts", "CellGrid", "CellIndex", "pack", "problem_of_key", "summed"]
-
 LARGEST_GRID = 20_000_000
 _LARGEST_TABLE = 20_000_000
 _PENDING = 4_000_000  # cells that are collected before they are put in order

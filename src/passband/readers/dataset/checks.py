@@ -33,8 +33,6 @@ from passband.stats.data.columns import (
 from passband.stats.data.layout import error_prefix
 from passband.types import Ints
 
-__all__ = ["TrialSpans", "check_trials", "condition_remarks"]
-
 LARGEST_MASK = 100_000_000  # pairs of a cell and a trial, a byte each
 LARGEST_PART = 16_000_000  # pairs that are sorted at a time
 LARGEST_SPAN = 1 << 22  # of trial numbers; what is spread further is an identifier, no numbering

@@ -19,17 +19,6 @@ from passband.readers.dataset.schema import CountPlan
 from passband.stats.data.cells import label
 from passband.types import Ints
 
-__all__ = [
-    "GroupCodes",
-    "LabelCodes",
-    "OutOfRange",
-    "PlaceCodes",
-    "RowKeys",
-    "problem_codes",
-    "run_starts",
-    "trial_codes",
-]
-
 MOST_GROUPS = 100_000
 _LARGEST_RANGE = 1 << 24  # of problems that are numbered by place
 LARGEST_TRIALS = 1 << 22  # range of trial numbers that have fingerprints

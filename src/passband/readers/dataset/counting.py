@@ -39,8 +39,6 @@ from passband.readers.dataset.scores import RowStates, states_of
 from passband.stats.data.cells import is_nameless
 from passband.types import Ints
 
-__all__ = ["DatasetTallies", "RowCounter", "count_file", "count_files", "mixed"]
-
 _MOST_STATUSES = 1000
 _PENDING = 1_000_000  # cells without a score that are collected before they are added up
 

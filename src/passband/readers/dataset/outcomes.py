@@ -20,8 +20,6 @@ from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import MISSING, Outcomes
 from passband.types import Ints
 
-__all__ = ["groups_of_tallies", "split_of"]
-
 
 def split_of(tallies: DatasetTallies, plan: CountPlan, chosen: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns to split by: those chosen, and known ones that vary within their groups.

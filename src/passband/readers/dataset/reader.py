@@ -31,8 +31,6 @@ from passband.stats.data.columns import score_columns
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.tables import Table
 
-__all__ = ["DATASET", "SMALL", "count_large_file", "read_dataset"]
-
 DATASET = "dataset"
 _UNCHECKED = "without a column of trials, rows that are there twice cannot be found"
 SMALL = 5_000_000  # rows that are read whole where they cannot be counted

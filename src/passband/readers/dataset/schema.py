@@ -31,19 +31,6 @@ from passband.trials.rows import LOWER_IS_BETTER
 from passband.trials.settings import identity_changes
 from passband.trials.shards import Shards, joined
 
-__all__ = [
-    "ColumnKind",
-    "CountPlan",
-    "Footer",
-    "NotCounted",
-    "Schema",
-    "plan_of",
-    "read_schema",
-    "reason_against",
-    "refuse_mixed_settings",
-    "shard_remarks",
-]
-
 #: What a column holds, by which files are compared: "integer", "text", "nested", or Arrow's name.
 ColumnKind = str
 _NUMBERS = frozenset({"integer", "float"})

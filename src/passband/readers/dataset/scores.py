@@ -15,8 +15,6 @@ from passband.stats.data.cells import parse_scores
 from passband.stats.data.failed_rows import is_failure, is_unclear_failure
 from passband.types import Floats
 
-__all__ = ["RowStates", "states_of"]
-
 
 @dataclass(frozen=True)
 class RowStates:

@@ -12,8 +12,6 @@ from passband.errors import InvalidInput
 from passband.readers.groups import Groups
 from passband.readers.options import Options
 
-__all__ = ["DatasetSession", "current_session", "reading_datasets"]
-
 Map = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 

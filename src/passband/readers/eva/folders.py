@@ -9,8 +9,6 @@ from pathlib import Path
 
 from passband.errors import InvalidInput
 
-__all__ = ["RECORDS", "Folders", "TrialFolder", "trial_of"]
-
 RECORDS = "records"
 _ATTEMPT = re.compile(r"_(?:failed_attempt|attempt|extra|unvalidated)_\d+$")
 _NESTED = re.compile(r"trial_(\d{1,9})$")

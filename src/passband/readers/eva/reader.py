@@ -16,8 +16,6 @@ from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.score.scorer import Score
 
-__all__ = ["Eva", "in_order"]
-
 _MAIN = "task_completion"
 
 

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput
 
-__all__ = ["MetricScore", "Record", "Turns", "metric_score"]
-
 
 @dataclass(frozen=True, slots=True)
 class Turns:

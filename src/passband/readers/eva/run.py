@@ -18,8 +18,6 @@ from passband.readers.groups import Remark
 from passband.readers.log import Source
 from passband.readers.log_builder import Clash
 
-__all__ = ["MOST_TRIALS", "EvaRun", "is_eva_run", "read_eva_run"]
-
 MOST_TRIALS = 1_000_000  #: of a scenario; more is a mistake in config.json
 _LOOKED_AT = 64  # folders in which a metrics.json is looked for
 _NAMED = 5  # files that are named in a remark

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from passband.readers.log import Log
     from passband.stats.data.evidence import Finding
 
-__all__ = ["LogEvidence"]
-
 
 @dataclass(frozen=True)
 class LogEvidence:

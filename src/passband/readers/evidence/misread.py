@@ -23,9 +23,8 @@ from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import Scale
 from passband.trials.file.schema import CorruptStore
 from passband.trials.query.filters import Choice, ChosenTrials
-from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, Trials
-
-__all__ = ["ReadAnswer", "misread_answers", "misread_findings"]
+from passband.trials.reader import Trials
+from passband.trials.records import ProblemRecord, RunRecord, ScorerRecord
 
 _FEWEST = 8  # trials; fewer may all be wrong by themselves
 _NEARLY_ALL = 0.02  # of the best mean score, at most

@@ -16,15 +16,6 @@ from passband.types import Ints
 if TYPE_CHECKING:
     from passband.stats.data.sequence import AskedScores
 
-__all__ = [
-    "ANSWERS",
-    "EACH",
-    "AnswerTexts",
-    "Observed",
-    "Progress",
-    "some_places",
-    "with_evidence",
-]
 
 ANSWERS = 1_000  #: whose texts are looked at, about
 EACH = 16  #: of a problem, at most

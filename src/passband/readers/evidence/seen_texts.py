@@ -5,8 +5,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
-__all__ = ["SeenTexts"]
-
 _KEPT = 40  # in full, at least half of them from all over the log
 _LONGEST = 20_000  # characters of one that is kept
 

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from passband.readers.groups import Remark
 from passband.stats.data.spending import SpentColumn, SpentTrials
-from passband.trials.reader import RunRecord, Trials
-
-__all__ = ["StoredSpending", "cost_remarks"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 
 
 @dataclass(frozen=True)

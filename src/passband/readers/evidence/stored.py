@@ -24,10 +24,9 @@ from passband.stats.data.evidence import Finding
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.sequence import AskedScores
 from passband.trials.query.rounds import count_complete_rounds
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 from passband.types import Ints
-
-__all__ = ["stored_outcomes"]
 
 _SCORES = 50_000  # that are read in the order of asking
 _PROMPTS = 100_000  # problems, beyond which copies are not looked for

@@ -18,8 +18,6 @@ from passband.stats.data.layout import Layout, TableGroup
 from passband.stats.data.outcomes import Outcomes
 from passband.types import Ints
 
-__all__ = ["table_outcomes", "table_targets"]
-
 _COMPARED = 40  # answers that are looked at beside their targets
 _PROMPTS = 100_000  # problems, beyond which copies are not looked for
 

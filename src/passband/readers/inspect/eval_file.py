@@ -28,8 +28,6 @@ from passband.readers.log import Log, Source
 from passband.readers.options import Options
 from passband.readers.records import LeftOut
 
-__all__ = ["Samples", "is_eval", "read_eval"]
-
 _HEADER, _START, _SUMMARIES = "header.json", "_journal/start.json", "summaries.json"
 _JOURNAL = re.compile(r"_journal/summaries/([0-9]{1,9})\.json")
 _SAMPLE = re.compile(r"samples/.*_epoch_[0-9]+(\.json|/sample\.json)", re.DOTALL)

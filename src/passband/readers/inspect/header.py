@@ -10,8 +10,6 @@ from passband.errors import InvalidInput
 from passband.readers.groups import Remark
 from passband.stats.data.scale import Scale
 
-__all__ = ["KNOWN_VERSION", "InspectHeader", "mapping"]
-
 KNOWN_VERSION = 2  # of the format; Inspect itself refuses a log of a newer one
 _MOST_EPOCHS = 1 << 31
 _OF_EVAL = ("created", "task_id", "task_version", "task_args", "solver", "solver_args", "config")

@@ -18,8 +18,6 @@ from passband.readers.inspect.trials import InspectTrials
 from passband.readers.log import Log, Source
 from passband.readers.options import Options
 
-__all__ = ["is_inspect_json", "read_inspect_json"]
-
 
 def is_inspect_json(path: Path) -> bool:
     """Return whether a JSON file begins as a log of Inspect does."""

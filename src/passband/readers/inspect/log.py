@@ -21,8 +21,6 @@ from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.records import LeftOut
 
-__all__ = ["InspectLog"]
-
 _SNIFFED = 20  # documents of a folder
 
 

@@ -12,8 +12,6 @@ from passband.score.inspect_value import inspect_number, inspect_scores
 from passband.score.scorer import Score
 from passband.trials.rows import Status
 
-__all__ = ["InspectSample"]
-
 Record = dict[str, Any]
 
 _STOPPED: Mapping[Any, Status] = {

@@ -16,8 +16,6 @@ from passband.readers.log_builder import Clash, LogBuilder, ScoreValue
 from passband.readers.options import Options
 from passband.score.scorer import Score
 
-__all__ = ["InspectTrials"]
-
 
 class InspectTrials:
     """Collects the samples of one log."""

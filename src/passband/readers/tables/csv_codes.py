@@ -16,8 +16,6 @@ from passband.readers.tables.matrix import is_number_or_nothing
 from passband.stats.data.cells import CodedColumn
 from passband.types import Ints
 
-__all__ = ["coded_columns"]
-
 _WORTHWHILE = 1 << 20  # bytes; smaller files are read in no time
 _LARGEST = 1 << 30
 _WIDEST = 64  # characters of a cell

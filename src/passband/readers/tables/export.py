@@ -32,8 +32,6 @@ from passband.trials.rows import (
     TrialRow,
 )
 
-__all__ = ["Export", "content_of_export", "is_export"]
-
 _COLUMNS = frozenset(
     ("task", "model", "problem_id", "trial", "status", "score", "score_status", "answer", "rule")
 )

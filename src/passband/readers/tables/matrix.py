@@ -14,14 +14,13 @@ from passband.readers.groups import Group, Groups, Remark
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.stats.data.cells import number
+from passband.stats.data.columns import ROLES
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.tables import ROLES, Table
+from passband.stats.data.tables import Table
 
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader
-
-__all__ = ["NumpyFile", "groups_of_matrix", "is_number_or_nothing", "number_rows", "scores_in"]
 
 
 def groups_of_matrix(outcomes: Outcomes, options: Options, source: str) -> Groups:

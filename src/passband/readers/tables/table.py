@@ -44,16 +44,6 @@ from passband.stats.data.tables import Table
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader
 
-__all__ = [
-    "TableReader",
-    "column_remarks",
-    "groups_of_table",
-    "layout_of",
-    "names_of",
-    "names_of_labels",
-    "read_table",
-    "remarks_of",
-]
 
 MODEL_NAMES = ("model", "model_name", "model_id")
 TASK_NAMES = ("task", "task_name", "dataset", "benchmark")

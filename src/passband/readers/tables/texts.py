@@ -15,8 +15,6 @@ from passband.stats.data.cells import is_absent
 from passband.stats.data.columns import ROLES
 from passband.stats.data.layout import Layout
 
-__all__ = ["PROMPT_NAMES", "TableTexts", "texts_of"]
-
 _NAMES = {
     "completion": (
         "completion", "response", "model_response", "model_output", "generation", "raw_output",

@@ -29,8 +29,6 @@ from passband.readers.records import Items
 from passband.score.scorer import Score
 from passband.stats.data.scale import UNIT, Scale
 
-__all__ = ["DeepEval"]
-
 _CASES = ("testCases", "conversationalTestCases")
 _SCORER = "success"
 _OF_A_CASE = {"metricsData", "actualOutput", "turns"}

@@ -24,8 +24,6 @@ from passband.readers.reader import register_reader
 from passband.readers.records import Items
 from passband.stats.data.scale import UNIT
 
-__all__ = ["EvalPlus"]
-
 _STATUSES = {
     "pass": True, "success": True,
     "fail": False, "failed": False, "timeout": False, "timed out": False,

@@ -24,8 +24,6 @@ from passband.readers.reader import register_reader
 from passband.readers.records import Lines, first_record
 from passband.score.scorer import Score
 
-__all__ = ["Evalscope"]
-
 _USABLE = (None, "success", "fallback", "degraded")  # statuses of a score that may be counted
 
 

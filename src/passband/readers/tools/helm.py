@@ -32,8 +32,6 @@ from passband.readers.reader import register_reader
 from passband.readers.records import Items
 from passband.trials.rows import Status
 
-__all__ = ["Answer", "Answers", "Helm", "Key", "read_answers", "variant"]
-
 _STATUSES: Mapping[Verdict, Status] = {"length": "truncated", "content_filter": "refused"}
 
 Key = tuple[str, str, int]  # instance, perturbation, train trial

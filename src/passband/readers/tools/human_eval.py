@@ -24,8 +24,6 @@ from passband.readers.records import Lines, first_record, is_joined
 from passband.score.scorer import Score
 from passband.stats.data.scale import UNIT
 
-__all__ = ["HumanEval"]
-
 _VERDICTS = ("passed", "failed", "timed out")
 _UNGRADED = {"task_id", "completion", "solution", "prompt", "_identifier"}
 

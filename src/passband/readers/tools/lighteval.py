@@ -28,8 +28,6 @@ from passband.readers.reader import register_reader
 from passband.readers.records import LeftOut
 from passband.trials.rows import Status
 
-__all__ = ["Lighteval"]
-
 _PASS = re.compile(r"(?P<name>.*pass@k):(?P<options>.+)")
 _MOST = 100_000  # generations of one document
 

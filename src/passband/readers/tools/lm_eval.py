@@ -42,8 +42,6 @@ from passband.stats.data.answers import answer_text
 from passband.stats.data.scale import UNSTATED, Scale
 from passband.trials.rows import STATUSES, Status
 
-__all__ = ["LmEvalResults", "LmEvalSamples", "Row", "read_row"]
-
 _KEYS = {
     "doc_id", "problem_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter",
     "metrics", "statuses", "doc_hash", "prompt_hash", "target_hash",

@@ -29,16 +29,6 @@ from passband.readers.names import plain_name
 from passband.score.scorer import Reference, Score, Scorer
 from passband.stats.data.scale import UNSTATED, Scale
 
-__all__ = [
-    "References",
-    "Rescoring",
-    "Results",
-    "is_results",
-    "rescorings",
-    "results_beside",
-    "targets_in",
-]
-
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?")
 
 

@@ -27,8 +27,6 @@ from passband.readers.records import Lines, first_record
 from passband.score.scorer import Score
 from passband.stats.data.scale import Scale
 
-__all__ = ["NemoEvaluator"]
-
 _KEYS = {"problem_idx", "repeat", "reward", "scoring_details"}
 _SCORER = "reward"
 _MOST_REPEATS = 1_000_000

@@ -27,8 +27,6 @@ from passband.readers.reader import register_reader
 from passband.readers.records import Lines, first_record
 from passband.stats.data.scale import UNIT
 
-__all__ = ["OpenAIEvals"]
-
 _EVENT = {"run_id", "event_id", "sample_id", "type", "data"}
 _SPEC = {"completion_fns", "eval_name"}
 _LIKELY = ("accuracy", "score", "correct")  # metrics that are the main score, if there is no match

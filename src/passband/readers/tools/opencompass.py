@@ -31,8 +31,6 @@ from passband.readers.reader import register_reader
 from passband.readers.records import Items
 from passband.stats.data.scale import Scale
 
-__all__ = ["OpenCompass"]
-
 _SCORER = "correct"
 _CORRECT = ("correct", "is_correct", "cascade_correct")  # whichever the evaluator writes
 _OF_DETAILS = {"predictions", "pred", "origin_prediction", *_CORRECT}

@@ -28,8 +28,6 @@ from passband.readers.records import Items, Lines
 from passband.score.scorer import Score
 from passband.stats.data.scale import UNIT, Scale
 
-__all__ = ["Promptfoo"]
-
 _KEYS = {"testIdx", "promptIdx", "success", "provider"}
 _SCORERS = ("success", "score")
 _ERROR = 2  # of failureReason: no assertion was evaluated

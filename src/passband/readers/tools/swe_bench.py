@@ -29,8 +29,6 @@ from passband.readers.reader import register_reader
 from passband.readers.records import LeftOut
 from passband.stats.data.scale import UNIT
 
-__all__ = ["SweBench"]
-
 _NAME = "swe-bench"
 _TASK = "SWE-bench"
 _SCORER = "resolved"

@@ -25,8 +25,6 @@ from passband.readers.reader import register_reader
 from passband.readers.records import Items
 from passband.stats.data.scale import UNIT
 
-__all__ = ["TauBench"]
-
 _KEYS = {"task_id", "reward", "info", "traj", "trial"}
 _TOLERANCE = 1e-6  # of a reward that counts as 1
 

@@ -28,8 +28,6 @@ from passband.readers.records import Items
 from passband.stats.data.scale import UNIT
 from passband.trials.rows import Status
 
-__all__ = ["TerminalBench"]
-
 _SCORER = "is_resolved"
 _METADATA = "run_metadata.json"
 _ATTEMPT = re.compile(r"\.([1-9]\d{0,5})-of-([1-9]\d{0,5})\.")

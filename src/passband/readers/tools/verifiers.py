@@ -29,8 +29,6 @@ from passband.readers.reader import register_reader
 from passband.readers.records import Lines, first_record, is_joined
 from passband.trials.rows import Status
 
-__all__ = ["Verifiers"]
-
 Record = Mapping[str, Any]
 
 _ROLLOUT = {"prompt", "completion", "reward"}

@@ -14,8 +14,6 @@ from passband.report.charts.theme import LIGHT, Theme
 from passband.report.charts.vega import spec
 from passband.stats.interval.rounding import Rounding, common_rounding
 
-__all__ = ["AbilityPath", "AbilityStep"]
-
 
 @dataclass(frozen=True)
 class AbilityStep:

@@ -11,18 +11,6 @@ from passband.report.charts.canvas import Canvas
 from passband.report.charts.scale import Scale, finite
 from passband.stats.interval.rounding import Rounding, common_rounding
 
-__all__ = [
-    "Bar",
-    "Ends",
-    "Hue",
-    "bars_caption",
-    "bars_rounding",
-    "draw_bar",
-    "ends_text",
-    "level_text",
-    "wider_note",
-]
-
 Ends = tuple[float | None, float | None]  #: of an interval; None: there is no such end
 Hue = Literal["blue", "orange"]
 

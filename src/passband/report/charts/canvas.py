@@ -10,18 +10,6 @@ from typing import Literal
 
 from passband.report.charts.theme import Theme
 
-__all__ = [
-    "RIGHT_TO_LEFT_NAME",
-    "Anchor",
-    "Canvas",
-    "escape",
-    "fitted",
-    "isolated",
-    "number",
-    "short",
-    "text_width",
-]
-
 Anchor = Literal["start", "middle", "end"]
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
 _LONGEST = 1000  # letters of a text that are looked at

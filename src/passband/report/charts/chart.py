@@ -9,8 +9,6 @@ from passband.report.charts.canvas import Canvas
 from passband.report.charts.figure import caption, figure
 from passband.report.charts.theme import NOTEBOOK, PAGE, Theme
 
-__all__ = ["Chart"]
-
 
 class Chart(ABC):
     """A chart: plain numbers and labels that can draw themselves.

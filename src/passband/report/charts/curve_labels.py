@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from passband.report.charts.bar import Hue
 from passband.report.charts.canvas import Canvas
 
-__all__ = ["EndLabel", "apart", "beside", "within"]
-
 _TALL = 40.0  # pixels of a label of two lines
 
 

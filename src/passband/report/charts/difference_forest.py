@@ -19,8 +19,6 @@ from passband.report.charts.theme import LIGHT, Theme
 from passband.report.charts.vega import bars_spec
 from passband.stats.interval.rounding import Rounding
 
-__all__ = ["DifferenceForest"]
-
 
 @dataclass(frozen=True)
 class DifferenceForest(Chart):

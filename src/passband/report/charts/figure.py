@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from passband.report.charts.canvas import escape
 
-__all__ = ["caption", "figure", "lines"]
-
 # Notebooks have themes of their own and do not say which: colours are those of the text around.
 # The class is doubled where a notebook has rules for tables that would win.
 _STYLE = """

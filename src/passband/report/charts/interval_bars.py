@@ -22,8 +22,6 @@ from passband.report.charts.theme import PAGE, Theme
 from passband.report.charts.vega import bars_spec
 from passband.stats.interval.rounding import Rounding
 
-__all__ = ["IntervalBars", "scale_note"]
-
 
 @dataclass(frozen=True)
 class IntervalBars(Chart):

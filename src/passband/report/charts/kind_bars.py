@@ -16,8 +16,6 @@ from passband.report.charts.theme import Theme
 from passband.report.charts.vega import bars_spec
 from passband.stats.interval.rounding import Rounding
 
-__all__ = ["KindBars"]
-
 
 @dataclass(frozen=True)
 class KindBars(Chart):

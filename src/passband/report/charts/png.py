@@ -7,8 +7,6 @@ import struct
 import zlib
 from collections.abc import Sequence
 
-__all__ = ["data_uri", "two_colour_png"]
-
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 

@@ -14,8 +14,6 @@ from passband.report.charts.theme import LIGHT, NOTEBOOK, PAGE, Theme
 from passband.report.charts.vega import head
 from passband.report.words import counted
 
-__all__ = ["MOST_CELLS", "Order", "ProblemStrip", "problem_strip"]
-
 MOST_CELLS = 20_000  #: drawn as shapes; more are a picture
 Order = Literal["stacked", "asked"]
 

@@ -13,8 +13,6 @@ from passband.report.charts.rows import MOST_ROWS, Column, Rows, rows_note
 from passband.report.charts.theme import Theme
 from passband.report.charts.vega import bars_spec
 
-__all__ = ["Rank", "RankBars"]
-
 _STEPS = [factor * 10**power for power in range(9) for factor in (1, 2, 5)]
 
 

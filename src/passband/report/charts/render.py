@@ -6,8 +6,6 @@ from typing import Literal
 
 from passband.errors import InvalidInput
 
-__all__ = ["MISSING", "can_render", "rendered"]
-
 MISSING = "PNG and PDF need the extra 'charts': pip install 'passband[charts]'."
 _PAGE = b"""#set page(width: auto, height: auto, margin: 0pt, fill: none)
 #image(bytes(sys.inputs.svg), format: "svg")

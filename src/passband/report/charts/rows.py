@@ -10,8 +10,6 @@ from passband.report.charts.canvas import Anchor, Canvas, fitted, text_width
 from passband.report.charts.scale import Scale, tick_text, ticks
 from passband.report.charts.theme import Theme
 
-__all__ = ["MOST_ROWS", "NARROW", "WIDE", "Column", "Rows", "rows_note"]
-
 WIDE, NARROW = 760.0, 380.0  #: pixels of the two drawings of a chart
 MOST_ROWS = 60  #: drawn; more are unreadable
 _GAP = 18.0

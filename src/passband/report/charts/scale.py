@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Scale", "finite", "number_range", "share_range", "tick_text", "ticks"]
-
 
 @dataclass(frozen=True)
 class Scale:

@@ -12,8 +12,6 @@ from passband.report.charts.rows import NARROW
 from passband.report.charts.theme import LIGHT, Theme
 from passband.report.charts.vega import head
 
-__all__ = ["Part", "SplitBar"]
-
 _WIDTH, _HEIGHT = 440.0, 34.0
 _ROLES = ("blue_outer", "blue", "orange_outer", "orange")
 

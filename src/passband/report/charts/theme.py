@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-__all__ = ["DARK", "LIGHT", "NOTEBOOK", "PAGE", "Theme", "chart_rules", "colour_rules"]
-
 
 @dataclass(frozen=True)
 class Theme:

@@ -17,8 +17,6 @@ from passband.report.charts.theme import Theme
 from passband.report.charts.vega import HUES, hue_scale, spec
 from passband.stats.interval.rounding import Rounding, common_rounding
 
-__all__ = ["Edges", "TriesCurve", "TriesLine"]
-
 Edges = tuple[Sequence[float], Sequence[float]]  #: the lower and the upper edge of a band
 _MOST_POINTS = 160  # of a line; more cannot be seen
 

@@ -12,7 +12,6 @@ from passband.report.charts.theme import LIGHT
 if TYPE_CHECKING:
     from passband.report.charts.chart import Chart
 
-__all__ = ["HUES", "OUTER_HUES", "Spec", "bars_spec", "head", "hue_scale", "spec"]
 
 Spec = dict[str, Any]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"

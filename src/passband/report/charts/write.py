@@ -14,8 +14,6 @@ from passband.report.charts.chart import Chart
 from passband.report.charts.render import MISSING, can_render, rendered
 from passband.report.charts.theme import LIGHT, Theme
 
-__all__ = ["missing_note", "vega_json", "write_charts"]
-
 
 def write_charts(
     charts: Iterable[Chart], directory: str | Path, theme: Theme = LIGHT

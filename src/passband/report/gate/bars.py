@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from passband.report.rendering import printable
 from passband.summary.gate.result import GateLine
 
-__all__ = ["GATE_LEGEND", "GATE_SIGNS", "difference_bars"]
-
 GATE_LEGEND = (
     "● the difference new - base, ─ its interval, │ or ┼ zero, ╎ the loss that is tolerated"
 )

@@ -15,8 +15,6 @@ from passband.stats.decision.gate import Failed
 from passband.stats.interval.rounding import Rounding
 from passband.summary.gate.result import GateLine, GateResult
 
-__all__ = ["gate_junit"]
-
 _COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 

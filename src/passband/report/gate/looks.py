@@ -11,8 +11,6 @@ from passband.stats.interval.rounding import rounded
 from passband.summary.gate.result import GateLine
 from passband.summary.gate.settled import GateLook, Settled
 
-__all__ = ["look_line", "plan_lines", "settled_lines"]
-
 
 def look_line(look: GateLook, planned: int) -> str:
     """Return one look as a line."""

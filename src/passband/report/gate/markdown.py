@@ -33,8 +33,6 @@ from passband.stats.interval.rounding import Rounding
 from passband.summary.gate.result import GateLine, GateResult
 from passband.version import __version__
 
-__all__ = ["COMMENT", "STEP_SUMMARY", "gate_comment", "gate_step_summary", "marker"]
-
 COMMENT = 64_000  #: characters of a comment; GitHub takes 65,536
 STEP_SUMMARY = 1_000_000  #: bytes of a step's summary; GitHub takes 1 MiB for all of a step's
 _PINGS = re.compile(r"(?<![A-Za-z0-9])@(?=\w)|#(?=\d)|\bgh-(?=\d)", re.I)  # a mention, an issue

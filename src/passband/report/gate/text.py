@@ -24,8 +24,6 @@ from passband.stats.data.scale import titled
 from passband.stats.interval.rounding import Rounding
 from passband.summary.gate.result import GateLine, GateResult
 
-__all__ = ["gate_notes", "gate_row", "gate_text"]
-
 
 def gate_text(result: GateResult, style: Style = PLAIN) -> str:
     """Return the headline, why there is none, the targets, who is compared, and the table."""

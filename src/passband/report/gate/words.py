@@ -13,21 +13,6 @@ from passband.stats.decision.gate import Failed
 from passband.stats.interval.rounding import Rounding
 from passband.summary.gate.result import OTHER, GateLine, GateResult
 
-__all__ = [
-    "HEADLINES",
-    "headline",
-    "line_notes",
-    "line_texts",
-    "on_target",
-    "p_text",
-    "roundings",
-    "sentence",
-    "target",
-    "tolerance_text",
-    "top_reasons",
-    "verdict_word",
-]
-
 HEADLINES = {
     "pass": "PASS",
     "regression": "REGRESSION",

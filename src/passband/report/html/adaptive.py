@@ -12,8 +12,6 @@ from passband.report.words import counted
 from passband.stats.interval.rounding import Rounding, common_rounding
 from passband.summary.findings.ability import AbilityAfter, ability_path
 
-__all__ = ["ability_chart", "ability_section", "ability_sentences"]
-
 MOST_ITEMS = 500  #: rows of the table of items
 
 

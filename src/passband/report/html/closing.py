@@ -16,8 +16,6 @@ from passband.report.words import counted, duration, money
 from passband.summary.findings.findings import Findings
 from passband.summary.findings.tries import Tries
 
-__all__ = ["methods_section", "notes_section", "trials_section"]
-
 _STATUSES = {
     "truncated": "truncated (cut off at the limit of tokens)",
     "refused": "refused",

@@ -20,17 +20,6 @@ from typing import Any
 from passband.report.charts.theme import chart_rules, colour_rules
 from passband.version import __version__
 
-__all__ = [
-    "GENERATOR",
-    "clean",
-    "content_policy",
-    "document",
-    "escape",
-    "json_block",
-    "page_script",
-    "page_style",
-]
-
 GENERATOR = "passband report"  #: by which a page is known as one of these
 _CONTROLS = {code: chr(0x2400 + code) for code in range(32) if code not in (9, 10)}
 _CONTROLS |= {0x7F: "\u2421"} | dict.fromkeys(

@@ -17,16 +17,6 @@ from passband.stats.interval.estimation import Estimate
 from passband.summary.findings.kinds import Kind
 from passband.summary.findings.tries import Tries
 
-__all__ = [
-    "bar_of",
-    "charts_of",
-    "interval_bars",
-    "kind_bars",
-    "problem_strip_of",
-    "split_bar",
-    "tries_curve",
-]
-
 _EVENTS = {"pass@*": "at least one right", "pass^*": "all right", "max@*": "best score of k"}
 
 

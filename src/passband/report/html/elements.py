@@ -8,20 +8,6 @@ from passband.report.charts.canvas import RIGHT_TO_LEFT_NAME
 from passband.report.charts.chart import Chart
 from passband.report.html.document import escape
 
-__all__ = [
-    "banner",
-    "caption",
-    "figure",
-    "folded_list",
-    "note_list",
-    "one_line",
-    "pair_rows",
-    "prose",
-    "section",
-    "sentence",
-    "side_by_side",
-]
-
 
 def prose(text: str) -> str:
     """Return a sentence as HTML; names that are written from right to left turn nothing else.

@@ -9,8 +9,6 @@ from pathlib import Path
 from passband.errors import InvalidInput
 from passband.report.html.document import GENERATOR
 
-__all__ = ["NAME", "target_of", "write_report"]
-
 NAME = "report.html"  #: in a folder
 _HEAD = 4_096  # bytes in which a report says that it is one
 

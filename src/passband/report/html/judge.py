@@ -11,8 +11,6 @@ from passband.report.words import counted
 from passband.stats.judged import JudgeAgreement, JudgedSplit
 from passband.summary.judged.result import JudgeResult
 
-__all__ = ["confusion_section", "judge_section", "judged_by", "judged_split", "judged_split_bar"]
-
 
 def judged_by(run: RunText) -> str:
     """Return by whom the trials of a run are judged, where they are; nothing where they are not."""

@@ -21,8 +21,6 @@ from passband.summary.judged.result import JudgeResult
 
 _ONE_TRY = ("solved in one try", "mean score of one try")
 
-__all__ = ["lead_html", "run_line", "times_text", "warnings_html"]
-
 
 def run_line(run: RunText) -> str:
     """Return the line below a run's name: its size, its date, and how far it has come."""

@@ -13,8 +13,6 @@ from passband.report.html.run_text import RunText
 from passband.report.noted import Noted, note_lines
 from passband.stats.interval.rounding import Rounding
 
-__all__ = ["overview_html"]
-
 
 def overview_html(runs: Sequence[RunText], heading: str) -> str:
     """Return a table of runs with the number that leads each, on one axis."""

@@ -16,8 +16,6 @@ from passband.summary.findings.changes import Change, Changes
 from passband.summary.findings.sample import ASIDE, LONGEST, MOST_STEPS, SampledProblem
 from passband.summary.findings.scan import RIGHT, WRONG, Answer
 
-__all__ = ["run_payload", "sides_payload"]
-
 Write = Callable[[float], str]  #: how a score is written
 _TEXT = Amount(LONGEST // 3, LONGEST // 2, 12, 20)
 _ASIDE = Amount(ASIDE // 2, ASIDE // 2, 6, 6)

@@ -39,15 +39,6 @@ from passband.summary.findings.findings import Findings, SourceFindings
 from passband.summary.findings.several import ComparedFindings
 from passband.summary.summary import Summary
 
-__all__ = [
-    "charts_by_folder",
-    "refused_lines",
-    "report_page",
-    "run_html",
-    "sampled_text",
-    "title_of",
-]
-
 
 def report_page(
     sources: Sequence[SourceFindings],

@@ -15,8 +15,6 @@ from passband.stats.metric.registry import families
 from passband.summary.findings.findings import Findings
 from passband.summary.summary import Line
 
-__all__ = ["RunText", "metric_words"]
-
 _ADAPTIVE = {
     "theta": "ability on the scale of the bank",
     "bank accuracy": "share of all items of the bank",

@@ -9,8 +9,6 @@ from passband.report.words import counted
 from passband.summary.browse.shown_trial import ShownProblem
 from passband.summary.checks.same_wrong import SameWrong
 
-__all__ = ["same_wrong_section"]
-
 
 def same_wrong_section(run: RunText) -> str:
     """Return the problems whose wrong answers agree most surprisingly."""

@@ -16,15 +16,6 @@ from passband.summary.findings.kinds import Kinds
 from passband.summary.findings.tries import Point
 from passband.summary.findings.uncertainty import Purchase
 
-__all__ = [
-    "kinds_section",
-    "mask_rules",
-    "problems_section",
-    "tries_section",
-    "uncertainty_section",
-]
-
-
 # -- more tries ----------------------------------------------------------------------------
 
 

@@ -36,8 +36,6 @@ from passband.stats.interval.rounding import Rounding
 from passband.summary.findings.changes import Change, Changes, Stack
 from passband.summary.findings.several import ComparedFindings, ComparedMetric, ComparedTask
 
-__all__ = ["ComparedPart", "compared_charts", "compared_notes", "compared_part"]
-
 
 @dataclass(frozen=True)
 class ComparedPart:

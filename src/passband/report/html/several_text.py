@@ -21,8 +21,6 @@ from passband.stats.decision.ranking.ranking import ModelPair
 from passband.stats.interval.rounding import Rounding, common_rounding
 from passband.summary.findings.several import ComparedFindings, ComparedMetric, ComparedTask
 
-__all__ = ["Difference", "SeveralText", "listed", "verdict_word"]
-
 MOST_PAIRS = 15  #: drawn; of more models, each is compared with the best alone
 
 

@@ -11,17 +11,6 @@ from passband.report.show.votes import call_text
 from passband.report.words import counted, duration, tokens_text
 from passband.summary.browse.shown_trial import ShownProblem, ShownTrial
 
-__all__ = [
-    "LONG",
-    "Piece",
-    "facts_of",
-    "latency_text",
-    "marked_html",
-    "pieces_of",
-    "problem_html",
-    "trial_html",
-]
-
 LONG = Amount(20_000, 20_000, 1_000, 1_000)  #: of a text on a page of its own
 
 Piece = tuple[str, str]  #: a kind ("text", "answer" or "gap"), and the text

@@ -18,8 +18,6 @@ from passband.stats.decision.ranking import Abilities, Ranking
 from passband.stats.decision.variance import VarianceSplit
 from passband.stats.interval.rounding import common_rounding
 
-__all__ = ["abilities_html", "comparison_html", "ranking_html", "split_html"]
-
 
 def comparison_html(value: Comparison) -> str:
     """Return a difference as a bar beside zero and the margin, with the verdict."""

@@ -19,19 +19,6 @@ from passband.stats.interval.extrapolation import Extrapolation
 from passband.stats.interval.strata.combination import Stratified
 from passband.stats.metric.measurement import Curve
 
-__all__ = [
-    "band_html",
-    "curve_html",
-    "estimate_bar",
-    "estimate_html",
-    "extrapolation_html",
-    "hue_of",
-    "intervals",
-    "note_texts",
-    "stratified_html",
-    "tries_line",
-]
-
 _WORDS = {"pass@*": "at least one right", "pass^*": "all right"}
 
 

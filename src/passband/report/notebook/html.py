@@ -28,8 +28,6 @@ from passband.stats.interval.strata.combination import Stratified
 from passband.stats.metric.measurement import Curve
 from passband.summary.summary import Summary
 
-__all__ = ["html_of"]
-
 
 @singledispatch
 def html_of(value: object) -> str | None:

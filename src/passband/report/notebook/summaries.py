@@ -14,8 +14,6 @@ from passband.report.summary import explanation, meaning, remark_lines, warning_
 from passband.report.table_line import TableLine, table_lines
 from passband.summary.summary import Summary
 
-__all__ = ["summary_html"]
-
 _MOST_ROWS = 200
 _BAR = " "  # the head of the column of bars
 

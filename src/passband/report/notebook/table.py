@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from passband.report.charts.canvas import escape
 from passband.report.rendering import Cell, Row
 
-__all__ = ["Markup", "html_table"]
-
 
 class Markup(str):
     """A cell that is HTML already."""

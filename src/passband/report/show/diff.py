@@ -11,8 +11,6 @@ from itertools import islice
 from passband.report.show.style import TerminalStyle
 from passband.report.show.text import Piece, wrapped
 
-__all__ = ["Change", "diff_lines", "word_changes"]
-
 _MOST_WORDS = 3_000  # on either side, between the common beginning and end; beyond, all differs
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 _LONGEST = 1_000  # characters shown at either end of what only one side has

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["ALL", "Amount", "excerpt"]
-
 Span = tuple[int, int]
 
 

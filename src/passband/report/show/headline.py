@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from passband.report.rendering import printable
 from passband.report.words import counted
 
-__all__ = ["headline"]
-
 
 def headline(
     name: str,

@@ -14,8 +14,6 @@ from passband.report.show.votes import call_text
 from passband.report.words import counted, tokens_text
 from passband.summary.browse.shown_trial import Damaged, Message, Shown, ShownProblem, ShownTrial
 
-__all__ = ["Page"]
-
 _GUTTER = 10  # columns of labels
 _LONGEST_CARETS = 200  # characters of an answer that is underlined without colours
 _ASKED = Amount(600, 900, 8, 12)

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from passband.summary.browse.shown_trial import ShownScore, ShownTrial
 
-__all__ = ["Verdict", "label_text", "verdict", "verdict_of_score"]
-
 _STATUSES = {
     "ok": "it has not been scored",
     "truncated": "it was cut off at the limit of tokens",

@@ -9,8 +9,6 @@ from passband.report.show.reason import verdict, verdict_of_score
 from passband.report.show.votes import call_record
 from passband.summary.browse.shown_trial import Damaged, ShownProblem, ShownScore, ShownTrial
 
-__all__ = ["json_line"]
-
 
 def json_line(shown: ShownTrial | Damaged) -> str:
     """Return a trial as a line of JSON in ASCII, which no terminal obeys."""

@@ -12,8 +12,6 @@ from passband.report.show.text import one_line
 from passband.report.words import counted
 from passband.summary.checks.same_wrong import Agreement, SameWrong
 
-__all__ = ["agreement_json", "agreement_lines", "agreement_rows"]
-
 _NUMBERS = 28  # columns of a table that are not text
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["TerminalStyle"]
-
 _RESET = "\x1b[0m"
 _CODES = {
     "heading": "\x1b[1m",

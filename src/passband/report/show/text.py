@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from passband.report.rendering import printable
 
-__all__ = ["Mark", "Piece", "cells", "clean", "one_line", "wrapped"]
-
 _TAB = "    "
 _LONGEST_BACK = 0.4  # of a line: a break at a blank may cost at most this
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from passband.summary.browse.shown_trial import ShownCall
 
-__all__ = ["call_record", "call_text"]
-
 _WORDS = {"no_verdict": "no verdict", "truncated": "cut off"}
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rich.console import Console, Group, RenderableType
     from rich.text import Text
 
-__all__ = ["JsonEvents", "LiveTable", "PlainLines", "Quiet", "error_events", "make_display"]
 
 _WIDEST = 20  # letters of a name in the table
 _RETRIES = {  # failed attempts, by outcome

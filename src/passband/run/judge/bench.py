@@ -18,8 +18,6 @@ from passband.score.judge.verdict import JudgeVerdict
 from passband.score.scorer import NotScoredYet
 from passband.trials.rows import AttemptRow, CallRow, CallStatus, Status, TrialRow
 
-__all__ = ["JudgeBench", "question_of"]
-
 _REPLIED: dict[Status, CallStatus] = {
     "ok": "ok",
     "unknown": "ok",  # whether it is complete shows by its last line

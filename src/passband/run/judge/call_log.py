@@ -10,8 +10,6 @@ from typing import NamedTuple, TypeVar
 from passband.trials.rows import CallRow
 from passband.trials.store import Store
 
-__all__ = ["CallLog", "Recorded"]
-
 _EVERY = 0.05  # seconds between commits
 Result = TypeVar("Result")
 

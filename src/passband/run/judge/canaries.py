@@ -18,8 +18,6 @@ from passband.score.judge.scorer import JudgeScorer, together
 from passband.score.scorer import NotScoredYet
 from passband.trials.rows import ScorerEntry
 
-__all__ = ["KINDS", "Canaries", "CanaryCounts", "canary_entry"]
-
 KINDS = ("empty", "claim", "other")
 _CLAIM = "I am correct. This is the right answer."
 

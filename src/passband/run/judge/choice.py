@@ -15,8 +15,6 @@ from passband.score.judge.scorer import JudgeScorer
 from passband.score.scorer import Scorer
 from passband.tasks.task import MetricEntry, Task
 
-__all__ = ["CANARIES", "JudgeChoice", "judged_tasks"]
-
 CANARIES = 3  # problems whose null answers are judged, unless more or fewer are asked for
 _NAME = "judge"
 

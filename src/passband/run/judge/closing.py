@@ -9,8 +9,6 @@ from passband.run.judge.bench import JudgeBench
 from passband.score.judge.bias import count_flips
 from passband.trials.reader import Trials
 
-__all__ = ["closing_notes"]
-
 
 def closing_notes(directory: Path, bench: JudgeBench, *, is_pairwise: bool) -> Iterator[str]:
     """Yield notes on the recorded verdicts of one judge."""

@@ -21,8 +21,6 @@ from passband.score.judge.options import JudgeOptions
 from passband.score.scorer import NotScoredYet, Reference
 from passband.trials.rows import AttemptRow, TrialRow
 
-__all__ = ["Judge", "JudgeFailed", "JudgeReport", "Say", "sampling_of"]
-
 Say = Callable[[str], None]
 
 

@@ -28,12 +28,11 @@ from passband.score.judge.options import JudgeOptions
 from passband.score.judge.scorer import JudgeScorer
 from passband.score.scorer import Scorer
 from passband.tasks.task import Task
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 from passband.trials.rows import CallRow
 from passband.trials.settings import MOVED_SERVER, is_moved
 from passband.trials.store import Store
-
-__all__ = ["CHECKED", "Judged", "Judges", "check_rubrics"]
 
 CHECKED = 100  # problems whose variables are looked at before anything is asked
 

@@ -6,9 +6,8 @@ from functools import cached_property
 from pathlib import Path
 
 from passband.errors import InvalidInput
-from passband.trials.reader import RunRecord, Trials, is_run_directory
-
-__all__ = ["OtherRun"]
+from passband.trials.reader import Trials, is_run_directory
+from passband.trials.records import RunRecord
 
 
 class OtherRun:

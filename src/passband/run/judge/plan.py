@@ -15,8 +15,6 @@ from passband.score.judge.prompt import judge_prompt, rubric_values
 from passband.score.judge.rubric import ANSWERS
 from passband.score.judge.scorer import JudgeScorer
 
-__all__ = ["CHARACTERS", "JudgePlan", "judge_plans"]
-
 CHARACTERS = 4  # per token: a rule of thumb for English
 _LOOKED_AT = 20  # problems whose prompts are measured
 _ANSWER = 400  # tokens of an answer, where none is recorded

@@ -22,8 +22,6 @@ from passband.trials.file.schema import EmptyStore
 from passband.trials.reader import Trials, is_run_directory
 from passband.trials.store import Store
 
-__all__ = ["check_judges", "make_judges", "seated"]
-
 
 def make_judges(
     choice: JudgeChoice | None, budget: Budget, settings: Settings, connection: Connection

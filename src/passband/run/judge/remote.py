@@ -31,8 +31,6 @@ from passband.generate.registry import Connection, is_local, make_provider
 from passband.generate.secrets import redacted
 from passband.generate.subject import ProviderSubject
 
-__all__ = ["JudgeActor", "NamedModel", "RemoteModel", "remote_subject"]
-
 _PATIENCE = 120.0  # seconds for all nodes to make their clients
 
 

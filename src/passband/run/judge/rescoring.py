@@ -26,11 +26,8 @@ from passband.run.settings import Patience
 from passband.run.task_run import Price
 from passband.score.judge.bias import is_kin
 from passband.score.scorer import Reference, Scorer
-from passband.trials.reader import RunRecord
-from passband.trials.records import ProblemRecord
+from passband.trials.records import ProblemRecord, RunRecord
 from passband.trials.store import Store
-
-__all__ = ["Judging", "Observer"]
 
 ScoreRecorded = Callable[..., int]
 

@@ -18,8 +18,6 @@ from passband.stats.judged import Design, draw_labels
 from passband.summary.from_run import runs_with_trials
 from passband.trials.reader import Trials
 
-__all__ = ["DrawRequest", "DrawnSheet", "draw_sheet"]
-
 _Key = tuple[str, str, int]  # fingerprint of the run, problem, trial
 
 

@@ -14,11 +14,10 @@ from passband.run.label.resolve import ResolvedRow, Resolver
 from passband.run.label.sheet import read_sheet
 from passband.run.label.ticket import Ticket
 from passband.run.label.value import is_empty, label_word, parse_label, parse_scale
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 from passband.trials.rows import ScorerEntry, ScoreRow
 from passband.trials.store import Store
-
-__all__ = ["EnteredLabels", "LabelRequest", "enter_labels", "label_name"]
 
 Scale = tuple[float, float]
 

@@ -12,9 +12,8 @@ from passband.errors import InvalidInput
 from passband.readers.judged import JudgeScores, judge_scores, label_scorers
 from passband.trials.encoding import canonical
 from passband.trials.query.filters import Choice
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
-
-__all__ = ["Frame", "Reading", "fingerprint", "frame_of", "judge_to_label", "read_answer"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 
 
 @dataclass(frozen=True)

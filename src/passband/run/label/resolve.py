@@ -12,9 +12,8 @@ from passband.files.spreadsheet import unguarded
 from passband.run.label.frame import fingerprint, read_answer
 from passband.run.label.sheet import SheetRow
 from passband.run.label.ticket import Ticket, digest_of
-from passband.trials.reader import RunRecord, Trials
-
-__all__ = ["ResolvedRow", "Resolver"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 
 
 @dataclass(frozen=True, eq=False)

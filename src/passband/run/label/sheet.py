@@ -32,8 +32,6 @@ from passband.files.spreadsheet import guarded
 from passband.run.label.ticket import Ticket
 from passband.stats.data.columns import ROLES
 
-__all__ = ["Row", "SheetRow", "read_sheet", "write_sheet"]
-
 _COLUMNS = ("problem", "trial", "question", "answer", "label", "ticket")
 _LONGEST = 30_000  # characters of a cell; spreadsheets cut at 32,767, and say nothing
 

@@ -15,8 +15,6 @@ from dataclasses import astuple, dataclass
 
 from passband.errors import InvalidInput
 
-__all__ = ["Ticket", "digest_of"]
-
 _VERSION = 1
 _PREFIX = "drawn."  # base64 may begin with a minus, which a spreadsheet takes for a formula
 

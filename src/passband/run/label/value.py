@@ -7,8 +7,6 @@ from typing import Any
 
 from passband.errors import InvalidInput
 
-__all__ = ["is_empty", "label_word", "parse_label", "parse_scale"]
-
 _PASS = frozenset(("pass", "passed", "yes", "y", "true", "t", "right", "correct", "1", "1.0"))
 _FAIL = frozenset(("fail", "failed", "no", "n", "false", "f", "wrong", "incorrect", "0", "0.0"))
 

@@ -12,15 +12,6 @@ from passband.generate.subject import Model
 from passband.tasks.overrides import read_gen
 from passband.tasks.sampling import LENGTH_NAMES
 
-__all__ = [
-    "check_batch_size",
-    "gen_fields",
-    "is_plain_text",
-    "named_model",
-    "read_arguments",
-    "read_limit",
-]
-
 Arguments = str | Mapping[str, Any] | None
 
 _SERVED = {

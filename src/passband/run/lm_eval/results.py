@@ -31,9 +31,8 @@ from passband.summary.json import estimate_json, group_json
 from passband.summary.metric_list import EntryResult
 from passband.summary.summary import Group, Request
 from passband.tasks.task import Task
-from passband.trials.reader import RunRecord, Trials
-
-__all__ = ["generation_arguments", "samples", "shaped_results"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 
 
 def samples(task_run: TaskRun, run: RunRecord, summary: RunSummary) -> Iterator[dict[str, Any]]:

@@ -32,8 +32,6 @@ from passband.tasks.data.problem_set import ProblemSet
 from passband.tasks.overrides import Adjustments
 from passband.tasks.task import Task
 
-__all__ = ["simple_evaluate"]
-
 
 def simple_evaluate(
     model: str | Provider | Callable[..., Any],

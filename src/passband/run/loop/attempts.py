@@ -40,8 +40,6 @@ from passband.run.loop.endpoint import Endpoint
 from passband.score.scorer import Score
 from passband.trials.rows import AttemptRow, Status, TrialRow
 
-__all__ = ["TURNED_AWAY", "Asker", "BatchRefused", "NothingAnswered", "PendingBatch"]
-
 TURNED_AWAY = ("rate_limited", "rejected")  # outcomes of attempts that drew nothing
 
 _STATUS: dict[Finish, Status] = {

@@ -14,8 +14,6 @@ from passband.generate.servers.outage import Silence
 from passband.log import INFO, event
 from passband.run.settings import Patience
 
-__all__ = ["Endpoint", "Outage", "Stopping"]
-
 
 class Stopping(Exception):
     """The run is ending; a batch that was not sent is left for the next run."""

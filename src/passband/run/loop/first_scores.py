@@ -14,8 +14,6 @@ from passband.score.patterns import NeedsWorker, quickly
 from passband.score.scorer import Scorer
 from passband.trials.rows import TrialRow
 
-__all__ = ["FirstScores", "ScorersFailed"]
-
 _FAILURES = ("error", "timeout", "no_verdict")
 
 

@@ -9,19 +9,17 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from passband.run.settings import Truncated
-from passband.score.scorer import NotScoredYet, Reference, Score, ScoredTrial, Scorer, failed_score
+from passband.score.scorer import (
+    NotScoredYet,
+    Reference,
+    Score,
+    ScoredTrial,
+    Scorer,
+    Truncated,
+    failed_score,
+)
 from passband.system.cpus import available_cpus
 from passband.trials.rows import ScorerEntry, ScoreRow, Status, TrialRow
-
-__all__ = [
-    "Grader",
-    "identity_of",
-    "score_row",
-    "scorer_entry",
-    "slow_threads",
-    "truncated_of",
-]
 
 _SCORED_TOO = "\ntruncated: score"  # ends the identity of a scorer of truncated completions
 

@@ -32,8 +32,6 @@ from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
 
-__all__ = ["Ending", "Runner", "StuckSchedule"]
-
 Ending = Literal["finished", "interrupted", "terminated", "max_cost"]
 _SLEPT = 60.0  # seconds by which the wall clock runs ahead of the monotonic one after a sleep
 _TICK = 0.5

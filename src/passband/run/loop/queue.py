@@ -13,8 +13,6 @@ from passband.run.schedule.schedule import Schedule
 from passband.run.task_run import TaskRun
 from passband.trials.rows import TrialRow
 
-__all__ = ["Queue"]
-
 _AHEAD = 64  # batches made in one go: among requests, each would take several times as long
 
 

@@ -26,8 +26,6 @@ from passband.score.scorer import Score
 from passband.trials.rows import AttemptRow, ScoreRow, TrialRow
 from passband.trials.store import Store
 
-__all__ = ["Recorder", "fewer_collections"]
-
 _EVERY = 0.05  # seconds between commits
 _MOST = 500  # rows that do not wait for the next one
 _CROWDED = 5_000  # rows in the buffer above which no more are requested

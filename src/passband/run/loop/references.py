@@ -8,8 +8,6 @@ from typing import overload
 from passband.generate.problem import Problem
 from passband.score.scorer import Reference
 
-__all__ = ["References"]
-
 
 class References(Sequence[Reference]):
     """What answers are compared with, by position of the problem; nothing is kept here."""

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from passband.run.loop.grader import Grader
 from passband.trials.rows import ScoreRow, TrialRow
 
-__all__ = ["grade_in_loop", "graded_in_threads", "loop_for"]
-
 _AWAITED = 64  # trials that are scored at a time
 
 

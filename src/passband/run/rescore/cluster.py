@@ -26,21 +26,9 @@ from passband.cluster.tasks import map_tasks
 from passband.errors import InvalidInput, PassbandError
 from passband.run.loop.grader import Grader, slow_threads
 from passband.run.sandboxes import needs_sandbox, open_sandbox
-from passband.run.settings import Truncated
 from passband.score.recorded import scorer_of
-from passband.score.scorer import Reference, Score, Scorer
+from passband.score.scorer import Reference, Score, Scorer, Truncated
 from passband.trials.rows import ScoreRow, TrialRow
-
-__all__ = [
-    "AgainChunk",
-    "Chunk",
-    "RemoteScoring",
-    "ShippedScorer",
-    "score_chunk",
-    "score_chunk_again",
-    "shipped",
-    "try_scorers",
-]
 
 Result = TypeVar("Result")
 

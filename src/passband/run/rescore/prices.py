@@ -11,10 +11,9 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.run.budget import find_price
 from passband.run.task_run import Price
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 from passband.trials.store import Store
-
-__all__ = ["PRICE", "PricedRun", "price_run", "record_price"]
 
 PRICE = "price"  # an entry of a run's config
 

@@ -26,8 +26,6 @@ from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow
 from passband.trials.store import Store
 
-__all__ = ["recheck"]
-
 _EACH = 16  # programs for which another interpreter of their hash seed is worth starting
 _LONGER = 2.0  # times the limits, for a program that ran out of them
 Second = tuple[TrialRef, ScoreRow]

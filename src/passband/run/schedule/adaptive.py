@@ -12,8 +12,6 @@ from passband.run.schedule.blocks import Block, missing_blocks
 from passband.run.task_run import TaskRun
 from passband.trials.rows import TrialRow
 
-__all__ = ["AdaptiveSchedule", "adaptive_schedule", "most_trials"]
-
 
 class AdaptiveSchedule:
     """Asks what an adaptive test chooses, every trial of a batch before the next batch.

@@ -11,8 +11,6 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["Block", "count_missing", "has_missing", "missing_blocks", "shuffled", "trial_seed"]
-
 
 class Block(NamedTuple):
     """Trials of one problem that fit in one request."""

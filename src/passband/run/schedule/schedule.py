@@ -14,8 +14,6 @@ from passband.run.schedule.blocks import Block, has_missing, missing_blocks
 from passband.run.task_run import TaskRun
 from passband.trials.rows import TrialRow
 
-__all__ = ["EveryProblem", "Schedule", "ScheduleFactory", "every_problem", "nothing_more"]
-
 
 class Schedule(Protocol):
     """The order in which the trials of one task are requested, and when there are enough.

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from passband.stats.sequential.bernstein import Rounds
     from passband.stats.sequential.width import Reason, WidthLook, WidthRule
 
-__all__ = ["UntilSchedule", "make_rule", "start_rule", "until_schedule"]
-
 
 def make_rule(
     config: Mapping[str, Any], settings: Settings, problems: Sequence[Problem]

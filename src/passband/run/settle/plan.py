@@ -22,17 +22,6 @@ from passband.stats.sequential.settle import LookPlan, likely_rounds
 from passband.summary.gate.result import GateLine
 from passband.trials.settings import differences
 
-__all__ = [
-    "Likely",
-    "PlanEnd",
-    "SettleForecast",
-    "SettlePlan",
-    "likely_ends",
-    "plan_path",
-    "read_end",
-    "write_end",
-]
-
 FORMAT = "passband settle 1"
 _GOAL = ("policy", "base", "new", "max_cost", "max_rounds")  # what the command says
 

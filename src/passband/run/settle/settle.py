@@ -38,8 +38,6 @@ from passband.summary.gate.settled import End, GateLook, Settled
 from passband.summary.gate.sources import Reading, gate_sources
 from passband.types import Ints
 
-__all__ = ["Interrupted", "SettleRequest", "Settling"]
-
 OnLook = Callable[[GateLook, SettlePlan], None]
 _FARTHEST = 10_000  # rounds
 _MEASURED = ("pass@", "pass^")

@@ -17,9 +17,8 @@ from passband.run.rescore.recorded_task import recorded_settings, recorded_task
 from passband.run.session import run_session
 from passband.run.task_run import Price
 from passband.stats.data.outcomes import Outcomes
-from passband.trials.reader import RunRecord, Trials, is_run_directory
-
-__all__ = ["Held", "SettleSide"]
+from passband.trials.reader import Trials, is_run_directory
+from passband.trials.records import RunRecord
 
 
 @dataclass(frozen=True)

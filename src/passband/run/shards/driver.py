@@ -25,8 +25,6 @@ from passband.run.shards.lead import Lead
 from passband.run.task_run import TaskRun
 from passband.trials.store import Store
 
-__all__ = ["run_shards"]
-
 
 def run_shards(
     request: RunRequest,

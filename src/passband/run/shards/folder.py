@@ -19,8 +19,6 @@ from passband.trials.file.schema import LOCK_FILE, SHARDS
 from passband.trials.merging.merge import merge
 from passband.trials.reader import is_run_directory
 
-__all__ = ["SHARDS", "leading", "merge_leftovers", "merge_stores", "once_free", "refuse_led"]
-
 _Result = TypeVar("_Result")
 _RELEASE = 60.0  # seconds that a directory may be in use
 _LOOK = 0.2  # seconds between two looks at it

@@ -17,8 +17,6 @@ from passband.run.settings import Settings
 from passband.run.task_run import Price
 from passband.version import __version__
 
-__all__ = ["ShardJob"]
-
 
 @dataclass(frozen=True)
 class ShardJob:

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from passband.run.shards.job import ShardJob
     from passband.run.shards.wire import Event, Order
 
-__all__ = ["Launch", "Launcher", "Running"]
-
 
 @dataclass(frozen=True)
 class Launch:

@@ -8,8 +8,6 @@ from passband.run.shards.launch import Launch, Launcher
 from passband.run.shards.local import LocalProcesses
 from passband.system.cpus import available_cpus
 
-__all__ = ["make_launcher"]
-
 
 def make_launcher(launch: Launch, directory: Path) -> Launcher:
     """Return the launcher of shards whose stores are in a directory."""

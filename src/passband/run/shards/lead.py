@@ -22,7 +22,7 @@ from passband.run.loop.loop import Ending
 from passband.run.progress import Progress, ShardCounts, TaskProgress, Watcher
 from passband.run.request import RunRequest
 from passband.run.session import Elsewhere, OnStart
-from passband.run.shards.folder import SHARDS, once_free
+from passband.run.shards.folder import once_free
 from passband.run.shards.job import ShardJob
 from passband.run.shards.launch import Launch, Launcher, Running
 from passband.run.shards.leases import Leases
@@ -30,10 +30,9 @@ from passband.run.shards.shard import Shard
 from passband.run.shards.totals import total_progress
 from passband.run.shards.wire import Ended, Event, Failed, Lost, Note, Stop, Tick, Warn
 from passband.run.task_run import TaskRun
+from passband.trials.file.schema import SHARDS
 from passband.trials.merging.merge import merge
 from passband.trials.reader import Trials, is_run_directory
-
-__all__ = ["Lead", "Part"]
 
 _NUMBER = re.compile(r"\d+")
 _LOOK = 0.25  # seconds between two looks at the shards, at most

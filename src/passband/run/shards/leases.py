@@ -14,8 +14,6 @@ from dataclasses import dataclass
 
 from passband.run.shards.wire import Grant
 
-__all__ = ["Lease", "Leases"]
-
 
 @dataclass
 class Lease:

@@ -15,8 +15,6 @@ from passband.run.shards.job import ShardJob
 from passband.run.shards.wire import Ended, Event, Failed, Lost, Order, decode_event, encode
 from passband.run.shards.worker import written_job
 
-__all__ = ["LOG", "LocalProcesses", "ShardProcess"]
-
 LOG = "shard.log"  # what the process of a shard writes to standard error
 _TAIL = 500  # characters of it that an error shows
 

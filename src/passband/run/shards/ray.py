@@ -24,8 +24,6 @@ from passband.run.shards.job import ShardJob
 from passband.run.shards.local import ShardProcess
 from passband.run.shards.wire import Ended, Event, Failed, Lost, Order
 
-__all__ = ["RayActors", "RayShard", "ShardActor", "check_storage"]
-
 _POLL = 1.0  # seconds that an actor waits for an event before it answers
 _KILL = 5.0  # for the process of an actor to be ended
 

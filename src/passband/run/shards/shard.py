@@ -21,8 +21,6 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.trials.shards import SHARD
 
-__all__ = ["MOST_SHARDS", "Shard", "Taken", "check_shard", "shard_entry"]
-
 MOST_SHARDS = 1 << 20  # the completions of a shard have numbers of their own, 2**40 of them
 _FORM = re.compile(r"([0-9]{1,7})/([0-9]{1,7})")
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from passband.run.progress import Progress, ShardCounts, TaskProgress
 
-__all__ = ["total_progress"]
-
 
 def total_progress(
     before: Sequence[TaskProgress],

@@ -15,22 +15,6 @@ from typing import Any
 from passband.errors import ExitCode, InvalidInput, PassbandError
 from passband.run.progress import Progress, TaskProgress, Waiting
 
-__all__ = [
-    "Ended",
-    "Event",
-    "Failed",
-    "Grant",
-    "Lost",
-    "Note",
-    "Order",
-    "Stop",
-    "Tick",
-    "Warn",
-    "decode_event",
-    "decode_order",
-    "encode",
-]
-
 
 @dataclass(frozen=True)
 class Tick:

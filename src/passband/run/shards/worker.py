@@ -34,8 +34,6 @@ from passband.run.shards.wire import (
     encode,
 )
 
-__all__ = ["HEAD", "ShardEvents", "main", "read_job", "run_job", "written_job"]
-
 HEAD = struct.Struct("<Q")  # length of the job
 
 

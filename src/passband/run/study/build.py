@@ -19,8 +19,6 @@ from passband.run.study.study import Study, refuse_twice
 from passband.tasks.overrides import Adjustments
 from passband.trials.reader import is_run_directory
 
-__all__ = ["assign_addresses", "study_of_file", "study_of_models"]
-
 Served = Callable[[str], Sequence[str] | None]
 _SERVERS = ("openai", "openai-completions")
 _ADVICE = (

@@ -34,18 +34,6 @@ from passband.tasks.diagnostics import Diagnostic, raise_errors
 from passband.tasks.file.yaml_file import LARGEST, KeyPath, YamlFile, read_yaml
 from passband.tasks.overrides import read_gen
 
-__all__ = [
-    "ADJUSTMENTS",
-    "KEYS",
-    "OF_MODELS",
-    "OF_STUDIES",
-    "StudyFile",
-    "StudyModel",
-    "check_study",
-    "is_study_file",
-    "read_study",
-]
-
 ADJUSTMENTS = ("system", "num_fewshot", "fewshot_as_turns", "gen")
 """Keys that are adjustments of tasks (`passband.tasks.overrides`), and not options of a run."""
 

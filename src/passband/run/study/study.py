@@ -24,12 +24,11 @@ from passband.trials.file.schema import EmptyStore
 from passband.trials.reader import Trials, is_run_directory
 
 if TYPE_CHECKING:
+    from passband.stats.checks import Over
     from passband.stats.data.outcomes import Policy
-    from passband.stats.interval.estimation import Over
     from passband.summary.compare.compare import ComparisonSummary
     from passband.summary.summary import Summary
 
-__all__ = ["OnModel", "Study", "StudyEnd", "refuse_twice"]
 
 OnModel = Callable[[str, int, int], None]
 """Is told which model is asked next, its place among them, and how many there are."""
@@ -155,7 +154,8 @@ class Study:
         self, metrics: Sequence[str], level: float, end: StudyEnd, policy: Policy = "drop"
     ) -> ComparisonSummary | None:
         """Compare the models task by task, by the first metric; None if they cannot be."""
-        from passband.summary.compare.compare import Contest, compare_sources
+        from passband.summary.compare.compare import compare_sources
+        from passband.summary.compare.models import Contest
 
         with suppress(InvalidInput):  # other problems, adaptive tests, damage
             begun = self._begun(end).values()

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 import string
 
-from passband.score.extract.answer import last_match
+from passband.score.extract.rules import last_match
 from passband.score.registry import register_scorer
 from passband.score.scorer import Reference
-
-__all__ = ["choice", "read_choice"]
 
 _ALONE = re.compile(r"[(\[*$ ]*([A-Za-z])[)\]*$.: ]*")
 _IN_FRONT = re.compile(r"[(\[*]{0,3}([A-Z])[)\].:*]{1,4}\s")

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from passband.score.filtering import FilterStep
     from passband.score.scorer import Options, Reference, Scorer
 
-__all__ = ["code", "command", "judge"]
-
 
 def code(
     answer: str,

@@ -11,12 +11,10 @@ import re
 from fractions import Fraction
 
 from passband.errors import InvalidInput
-from passband.score.extract.answer import find_boxed
 from passband.score.extract.parse_number import equal_numbers, read_number
+from passband.score.extract.rules import find_boxed
 from passband.score.registry import Extra, register_scorer
 from passband.score.workers.worker_pool import WorkerTimeout, pool
-
-__all__ = ["MATH_VERIFY", "math_equal", "normalise"]
 
 MATH_VERIFY = Extra("math_verify", "math-verify", "math")
 LONGEST = 1_000  # characters

@@ -9,8 +9,6 @@ from passband.score.extract.parse_number import equal_numbers, read_number
 from passband.score.extract.stated_number import stated_number
 from passband.score.registry import register_scorer
 
-__all__ = ["numeric"]
-
 
 def _check(relative: object = 0, absolute: object = 0) -> bool:
     for name, tolerance in (("relative", relative), ("absolute", absolute)):

@@ -12,8 +12,6 @@ from passband.score.patterns import compile_pattern
 from passband.score.registry import register_scorer
 from passband.score.scorer import Reference
 
-__all__ = ["check_regexes", "contains", "exact_match", "f1", "regex"]
-
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _NO_DIGITS = str.maketrans("", "", string.digits)
 

@@ -6,8 +6,6 @@ from passband.score.registry import register_scorer
 from passband.score.scorer import Reference
 from passband.score.translation import SACREBLEU, sentence_score
 
-__all__ = ["bleu", "chrf", "ter"]
-
 
 @register_scorer("bleu", best=100.0, bounds=(0.0, 100.0), slow=True, extra=SACREBLEU)
 def bleu(answer: str, reference: Reference) -> float:

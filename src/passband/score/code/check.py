@@ -22,8 +22,6 @@ from passband.score.sandbox.protocol import (
     is_number,
 )
 
-__all__ = ["Rules", "check_program", "rules_of"]
-
 _MARK = "result of the call: "
 _CALL = """
 

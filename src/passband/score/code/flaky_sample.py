@@ -18,19 +18,6 @@ from typing import NamedTuple
 
 from passband.trials.rows import ScorerEntry
 
-__all__ = [
-    "FEWEST",
-    "MORE_FEWEST",
-    "MORE_SHARE",
-    "MOST_TIMEOUTS",
-    "SHARE",
-    "TrialRef",
-    "again_entry",
-    "chosen_again",
-    "chosen_timeouts",
-    "hash_seed",
-]
-
 SHARE, FEWEST = 0.05, 100  # of the verdicts, and at least so many of them, or all
 MORE_SHARE, MORE_FEWEST = 0.2, 500  # once one has changed
 MOST_TIMEOUTS = 30  # each costs twice its time, alone on the machine

@@ -17,8 +17,6 @@ from typing import get_args
 
 from passband.score.sandbox.protocol import VerdictStatus
 
-__all__ = ["OUTCOMES", "WORDS", "detail_of", "outcome_in", "reason_in"]
-
 OUTCOMES: tuple[VerdictStatus, ...] = get_args(VerdictStatus)
 WORDS: dict[VerdictStatus, str] = {
     "passed": "passed",

@@ -19,8 +19,6 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Literal
 
-__all__ = ["Comparison", "first_difference"]
-
 Comparison = Literal["exact", "lines", "tokens"]
 _LONGEST_NUMBER = 400  # characters; longer words are compared as text
 _LARGEST_EXPONENT = 400

@@ -32,16 +32,6 @@ from passband.errors import InvalidInput
 from passband.score.scorer import Doc
 from passband.score.workers.worker_pool import WorkerFailed, WorkerTimeout, pool
 
-__all__ = [
-    "Case",
-    "FunctionTests",
-    "ProgramTests",
-    "Tests",
-    "read_tests",
-    "solution_of",
-    "unpacked_cases",
-]
-
 _LARGEST = 1 << 30  # bytes, uncompressed
 
 

@@ -39,8 +39,6 @@ from passband.score.extract.code_block import FencedBlock, fenced_blocks
 from passband.score.extract.rules import Extracted
 from passband.score.workers.worker_pool import WorkerFailed, WorkerTimeout, pool
 
-__all__ = ["SOLUTION", "find_program", "find_program_here", "header_of"]
-
 SOLUTION = "Solution"  # the class that prompts in the style of LeetCode begin
 _SECONDS = 10.0  # to read one answer
 _STARTS = 20  # places in a text where code may begin that are tried

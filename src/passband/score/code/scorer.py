@@ -18,8 +18,6 @@ from passband.score.sandboxed import SandboxedScorer
 from passband.score.scorer import Options, Reference, Score, ScoredTrial
 from passband.score.workers.worker_pool import pool
 
-__all__ = ["CodeScorer"]
-
 _SECONDS = 10.0  # to read one test
 
 

@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-__all__ = ["LONGEST", "PythonSource", "SourceFault", "longest_prefix", "read_source"]
-
 LONGEST = 500_000  # characters that are compiled
 _TRIES = 64  # ends of a broken program that are tried
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

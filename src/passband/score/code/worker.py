@@ -14,10 +14,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from passband.score.code.program import find_program_here
 from passband.score.code.source import PythonSource, SourceFault, read_source
-
-__all__ = ["called_function_here", "fault_here", "find_program_here", "uses_function_here"]
 
 _INDIRECT = {"eval", "exec", "globals", "locals", "vars"}  # what may call anything
 

@@ -48,24 +48,8 @@ from passband.score.extract.rules import (
     find_last_number,
     find_marked,
     find_whole,
-    last_match,
 )
 from passband.score.extract.stated_number import stated_number
-
-__all__ = [
-    "DEFAULT_RULES",
-    "RULES",
-    "Extracted",
-    "check_rules",
-    "extract",
-    "find_boxed",
-    "find_last_number",
-    "find_marked",
-    "find_whole",
-    "last_match",
-    "narrowed",
-    "without_reasoning",
-]
 
 Kind = Literal["letter", "number", "text"]
 

@@ -25,15 +25,6 @@ from typing import Literal, get_args
 from passband.errors import InvalidInput
 from passband.score.extract.rules import Extracted
 
-__all__ = [
-    "FencedBlock",
-    "Which",
-    "check_block",
-    "fenced_blocks",
-    "find_code_block",
-    "language_name",
-]
-
 _OPENING = re.compile(
     r"(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})[ \t]*(?P<language>[^\s`{]*)[^`\n]*"
 )

@@ -21,8 +21,6 @@ from typing import NamedTuple
 
 from passband.score.extract.rules import Extracted, find_boxed
 
-__all__ = ["LETTERS", "find_letter"]
-
 LETTERS = string.ascii_uppercase[:10]  # where the choices are not known
 
 _OF_TEXT = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf)\s?\{([^{}]{0,500})\}")

@@ -14,8 +14,6 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Number", "WrittenNumber", "equal_numbers", "number_at", "read_number", "tidied"]
-
 _LONGEST = 200  # characters; a longer text is no number in practice, and 1e999999999 would hang
 _LARGEST_EXPONENT = 400
 

@@ -12,16 +12,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-__all__ = [
-    "Extracted",
-    "Rule",
-    "find_boxed",
-    "find_last_number",
-    "find_marked",
-    "find_whole",
-    "last_match",
-]
-
 
 class Extracted(NamedTuple):
     """An extracted answer, None for no answer, and the rule that found it."""

@@ -21,8 +21,6 @@ from typing import NamedTuple
 
 from passband.score.extract.parse_number import WrittenNumber, number_at, read_number, tidied
 
-__all__ = ["Stated", "stated_number"]
-
 
 class Stated(NamedTuple):
     """The number of a text in digits, or None, and whether several could be meant."""

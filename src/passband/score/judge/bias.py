@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from passband.trials.rows import CallRow
 
-__all__ = ["PASSED", "Flips", "canary_names", "count_flips", "identity_of", "is_kin"]
-
 PASSED = 0.5  # a score from which on an answer counts as passed
 
 

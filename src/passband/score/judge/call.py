@@ -12,16 +12,6 @@ from passband.errors import PassbandError
 from passband.score.judge.prompt import JudgeTurn
 from passband.score.judge.verdict import JudgeVerdict, read_verdict
 
-__all__ = [
-    "CallFailed",
-    "JudgeCall",
-    "JudgeClient",
-    "JudgedProblem",
-    "RecordedReply",
-    "Reply",
-    "content_key",
-]
-
 
 class CallFailed(PassbandError):
     """The judge will never reply to this request."""

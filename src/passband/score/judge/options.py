@@ -10,8 +10,6 @@ from passband.score.judge.prompt import LONGEST
 from passband.score.judge.rubric import Rubric, read_rubric
 from passband.score.scorer import Options
 
-__all__ = ["MAX_TOKENS", "Aggregate", "JudgeOptions"]
-
 Aggregate = Literal["mean", "majority"]
 MAX_TOKENS = 4096  # of a reply
 _MOST_VOTES = 99

@@ -20,18 +20,6 @@ from passband.score.judge.rubric import ANSWERS, Rubric
 from passband.score.judge.verdict import quoted
 from passband.score.scorer import Reference
 
-__all__ = [
-    "LONGEST",
-    "JudgeTurn",
-    "cut",
-    "fence_code",
-    "fenced",
-    "judge_prompt",
-    "reminder",
-    "rubric_values",
-    "unknown_variable",
-]
-
 LONGEST = 60_000  # characters of one text that a judge is shown, by default
 _HEAD = 3 / 4  # the part of a text that is cut which its beginning gets
 # Words by which chat templates separate turns; a server may read them even within a turn.

@@ -13,8 +13,6 @@ from typing import Literal
 
 from passband.errors import InvalidInput, nearest
 
-__all__ = ["ANSWERS", "CORRECT", "PREFER", "Form", "Rubric", "read_rubric"]
-
 CORRECT = """\
 You check whether an answer to a question is right, given answers that are known to be right.
 

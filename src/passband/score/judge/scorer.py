@@ -21,8 +21,6 @@ from passband.score.judge.prompt import JudgeTurn, judge_prompt, reminder, rubri
 from passband.score.judge.votes import JudgeVote, pair_vote, score_votes
 from passband.score.scorer import NotScoredYet, Options, Reference, Score, ScoredTrial, Scorer
 
-__all__ = ["JudgeScorer", "make_judge"]
-
 Result = TypeVar("Result")
 _VERSION = 1  # part of every identity; goes up when prompts or verdicts change
 

@@ -19,8 +19,6 @@ from typing import NamedTuple
 
 from passband.score.extract.answer import without_reasoning
 
-__all__ = ["JudgeVerdict", "quoted", "read_verdict"]
-
 _LONGEST_LINE = 200  # characters of a line that may hold a verdict
 _QUOTED = "[quoted] "  # what a verdict line of judged text begins with in the prompt
 _LEAD, _TAIL = r"[\s>*_#`]*", r"[\s*_`\"'\])}>.!]*"

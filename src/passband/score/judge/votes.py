@@ -9,8 +9,6 @@ from typing import NamedTuple
 from passband.score.judge.options import Aggregate
 from passband.score.scorer import Score
 
-__all__ = ["JudgeVote", "pair_vote", "score_votes"]
-
 
 class JudgeVote(NamedTuple):
     """The value of one vote, or the reason why it has none."""

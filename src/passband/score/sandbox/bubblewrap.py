@@ -13,8 +13,6 @@ from passband.score.sandbox.interpreter import Interpreter, find_interpreter
 from passband.score.sandbox.recipe import BOOT, ZygoteRecipe, call_filter, variables
 from passband.score.sandbox.zygotes import Zygotes
 
-__all__ = ["USER", "bubblewrap", "recipe", "user_of_trials"]
-
 USER = 65_432  # whom root's trials run as: limits on processes do not hold for a real root
 _INSIDE = "65534"  # the number of that user inside
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")

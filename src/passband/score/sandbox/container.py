@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from passband.score.sandbox.recipe import BOOT, ZygoteRecipe, call_filter, variables
 from passband.score.sandbox.zygotes import Zygotes
 
-__all__ = ["IMAGE", "SETTING", "container", "recipe"]
-
 SETTING = "PASSBAND_SANDBOX_IMAGE"  # the name of another image
 IMAGE = "python:3.12-slim"
 _FOR_CLIENT = ("DOCKER_HOST", "DOCKER_CONTEXT", "HOME", "XDG_RUNTIME_DIR", "CONTAINER_HOST")

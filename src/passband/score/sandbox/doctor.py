@@ -17,8 +17,6 @@ from passband.score.sandbox.protocol import Limits, SandboxFailed, UnitTests
 from passband.score.sandbox.zygotes import Zygotes
 from passband.system.processes.bpf import is_supported
 
-__all__ = ["PROBES", "Diagnosis", "SandboxFinding", "examine"]
-
 PROBES = (*ESCAPES, *LEAKS, *FORGERIES)
 _LIMITS = Limits(wall=20, cpu=10)
 

@@ -25,17 +25,6 @@ from passband.score.sandbox.recipe import BOOT, ZygoteRecipe, variables
 from passband.score.sandbox.zygotes import Zygotes
 from passband.system.processes.launch import find_program
 
-__all__ = [
-    "BACKENDS",
-    "ISOLATED",
-    "SETTING",
-    "Policy",
-    "find_sandbox",
-    "make_sandbox",
-    "policy",
-    "unconfined",
-]
-
 
 @dataclass
 class Policy:

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from passband.errors import InvalidInput
 
-__all__ = ["SETTING", "Interpreter", "find_interpreter", "is_visible"]
-
 SETTING = "PASSBAND_SANDBOX_PYTHON"  # the path of another one
 _OF_SYSTEM = ("/usr/bin/python3", "/usr/local/bin/python3")
 _HIDDEN = tuple(map(Path, ("/tmp", "/dev", "/proc")))

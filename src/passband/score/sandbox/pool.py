@@ -15,8 +15,6 @@ from passband.system.cpus import available_cpus
 from passband.system.processes.launch import end_process, start_on_socket
 from passband.system.processes.pool import PooledProcess, ProcessPool
 
-__all__ = ["ZygoteClient", "ZygotePool"]
-
 END_SECONDS = 2.0  # for a zygote to notice that it is no longer needed
 START_SECONDS = 60.0  # for an interpreter to start and import what programs use
 

@@ -9,21 +9,6 @@ from typing import Literal, Protocol, TypeGuard
 
 from passband.errors import InvalidInput, PassbandError
 
-__all__ = [
-    "DEFAULT",
-    "CommandJob",
-    "Limits",
-    "NeedsSameInterpreter",
-    "ProgramExit",
-    "ProgramVerdict",
-    "Sandbox",
-    "SandboxFailed",
-    "UnitTests",
-    "VerdictMode",
-    "VerdictStatus",
-    "is_number",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:

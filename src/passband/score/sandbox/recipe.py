@@ -10,8 +10,6 @@ from pathlib import Path
 from passband.score.sandbox.box.wire import Message
 from passband.system.processes.bpf import ANY_BIT, assemble, is_supported, jump, unless
 
-__all__ = ["BOOT", "ZygoteRecipe", "call_filter", "variables"]
-
 # Reads one frame from standard input, makes modules of the sources in it, and calls the last one.
 BOOT = """
 import sys

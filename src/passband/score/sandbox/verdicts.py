@@ -16,8 +16,6 @@ from passband.score.sandbox.protocol import (
     VerdictStatus,
 )
 
-__all__ = ["NoVerdict", "Starved", "finished", "verdict"]
-
 _WAITED = 0.5  # share of the wall clock; a trial that waited longer for a processor was starved
 _USED = 0.5  # share of its processor time after which a killed program was killed for it
 # How a program ends that is killed for its time, and how a command does.

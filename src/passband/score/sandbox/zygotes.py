@@ -20,8 +20,6 @@ from passband.score.sandbox.protocol import (
 from passband.score.sandbox.recipe import ZygoteRecipe
 from passband.score.sandbox.verdicts import NoVerdict, Starved, finished, verdict
 
-__all__ = ["ATTEMPTS", "Zygotes", "advice"]
-
 _ADVICE = (
     ("ENOSPC", "user namespaces are off: see user.max_user_namespaces"),
     ("uid map", "user namespaces are forbidden: see kernel.apparmor_restrict_unprivileged_userns"),

@@ -20,8 +20,6 @@ from typing import Any, BinaryIO
 from passband.errors import describe
 from passband.system.processes.guard import hide_ctypes, limit_resources, lock_down
 
-__all__ = ["FUNCTIONS", "main"]
-
 FUNCTIONS = {
     "entry_point": ("passband.score.code.worker", "called_function_here"),
     "fault": ("passband.score.code.worker", "fault_here"),

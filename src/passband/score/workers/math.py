@@ -11,8 +11,6 @@ import logging
 import re
 from typing import Any
 
-__all__ = ["equal", "warm_up"]
-
 _PI = re.compile(r"(?<![A-Za-z\\])pi(?![A-Za-z])")
 _RELATIVE = 1e-4  # math-verify rounds to six decimals, whatever the size of a number
 

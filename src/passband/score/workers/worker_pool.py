@@ -24,8 +24,6 @@ from passband.system.cpus import available_cpus
 from passband.system.processes.launch import launch
 from passband.system.processes.pool import PooledProcess, ProcessPool
 
-__all__ = ["WorkerFailed", "WorkerPool", "WorkerTimeout", "pool"]
-
 START_SECONDS = 120.0  # to start a worker and import what it needs, on a busy machine
 CALLS_PER_WORKER = 2000  # then it is replaced, because caches of sympy only grow
 

@@ -16,8 +16,6 @@ from passband.stats.data.columns import ROLES, Roles
 from passband.stats.data.votes import SILENT, Same, Votes, votes_of_rows
 from passband.types import ArrayLike, Ints
 
-__all__ = ["ScoredAnswers", "answer_text", "guess_answer", "number_texts", "scored_answers"]
-
 
 @dataclass(frozen=True)
 class ScoredAnswers:

@@ -15,21 +15,6 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.types import Floats, Ints
 
-__all__ = [
-    "ABSENT",
-    "BOOLEAN",
-    "CodedColumn",
-    "distinct_labels",
-    "is_absent",
-    "is_nameless",
-    "label",
-    "listing",
-    "number",
-    "number_labels",
-    "parse_scores",
-    "shortened",
-]
-
 
 class CodedColumn(Sequence[Any]):
     """A column as values, in order of first appearance, and codes: row i holds values[codes[i]].

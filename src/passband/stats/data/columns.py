@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.files.columns import matching, normalized
+from passband.files.columns import matching
 from passband.stats.data.cells import (
     BOOLEAN,
     distinct_labels,
@@ -25,26 +25,6 @@ from passband.stats.data.cells import (
     parse_scores,
 )
 from passband.types import Ints
-
-__all__ = [
-    "CHOSEN",
-    "OUTCOME_NAMES",
-    "ROLES",
-    "SPLIT_BY",
-    "Roles",
-    "TableCondition",
-    "condition_candidates",
-    "condition_of",
-    "find_conditions",
-    "find_roles",
-    "is_trial_name",
-    "most_values",
-    "normalized",
-    "refuse_chosen",
-    "require_column",
-    "score_columns",
-    "split_columns",
-]
 
 #: Says of each row of an adaptive test why its problem was chosen.
 CHOSEN = "adaptive_reason"

@@ -18,8 +18,6 @@ from passband.stats.data.cells import CodedColumn, is_absent, number, number_lab
 from passband.stats.data.columns import ROLES, SPLIT_BY
 from passband.types import Floats, Ints
 
-__all__ = ["CountColumns", "count_columns", "may_count", "refuse_bare_counts", "unused_counts"]
-
 Columns = Mapping[str, Sequence[Any]]
 
 _SUCCESSES = (

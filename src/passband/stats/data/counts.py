@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from passband.stats.data.values import ArrayValue
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["Histogram", "binary_row_sums", "binary_tally", "byte_row_sums"]
-
 _LANES_OF_ONE = np.uint64(0x0101010101010101)
 _NOT_BINARY = np.uint64(0xFEFEFEFEFEFEFEFE)
 _EVEN_LANES = np.uint64(0x00FF00FF00FF00FF)

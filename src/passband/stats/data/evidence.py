@@ -10,8 +10,6 @@ from passband.errors import InvalidInput, UnknownName, nearest
 from passband.notes import ACCEPTED, SEVERITIES, WARNED, Note, Severity
 from passband.stats.checks import Over
 
-__all__ = ["BOTH", "CODES", "COUNTS_FIXED", "NOTHING", "VERSION", "Evidence", "Finding"]
-
 VERSION = 1  #: of the JSON
 COUNTS_FIXED = ("stopped-by-outcome", "trials-related", "stopped-by-results")
 CODES = (

@@ -18,8 +18,6 @@ from passband.stats.data.cells import ABSENT, label, number, number_labels, shor
 from passband.stats.data.columns import Roles
 from passband.types import Bools, Floats
 
-__all__ = ["ERROR_NAMES", "failed_rows", "is_failure", "is_unclear_failure"]
-
 Columns = Mapping[str, Sequence[Any]]
 
 ERROR_NAMES = (

@@ -11,8 +11,6 @@ import numpy as np
 from passband.stats.data.values import ArrayValue, frozen, owned
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["GradedScores", "ScoreGroup", "best_weights"]
-
 
 @dataclass(frozen=True, eq=False)
 class ScoreGroup(ArrayValue):

@@ -17,8 +17,6 @@ from passband.stats.data.cells import is_absent
 from passband.stats.data.counts import byte_row_sums
 from passband.types import Bools, Ints
 
-__all__ = ["Numbered", "as_labels", "check_labels", "masked_sums", "problem_labels", "score_matrix"]
-
 
 def score_matrix(scores: Any) -> tuple[NDArray[np.generic], Bools | None, Ints | None]:
     """Return a 2-D numeric array, a mask of present entries, and the lengths of the rows.

@@ -52,8 +52,6 @@ from passband.stats.data.values import frozen
 from passband.stats.data.votes import Votes
 from passband.types import Floats, Ints
 
-__all__ = ["Layout", "TableGroup", "TableTrial", "error_prefix", "lay_out"]
-
 Columns = Mapping[str, Sequence[Any]]
 
 

@@ -30,8 +30,6 @@ from passband.stats.data.values import ArrayValue, FrozenDict, frozen, owned
 from passband.stats.data.votes import Same, Votes
 from passband.types import ArrayLike, Bools, Floats, Ints
 
-__all__ = ["MISSING", "Outcomes", "Policy", "on_one_scale"]
-
 Policy = Literal["drop", "fail", "error"]
 MISSING = "missing"
 _MOST_ASKED = 20_000_000  # trials of a matrix whose order is kept, a byte each

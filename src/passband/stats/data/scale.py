@@ -7,8 +7,6 @@ from typing import Any, TypeVar, cast
 
 from passband.errors import InvalidInput
 
-__all__ = ["CALLER", "UNIT", "UNSTATED", "Scale", "titled"]
-
 T = TypeVar("T", bound=Any)  # a number, or an array of them
 #: Who states a scale, as messages name it, if it is not the source of the scores.
 CALLER = "scales= (in the shell, --lower-is-better)"

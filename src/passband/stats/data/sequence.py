@@ -16,8 +16,6 @@ from passband.stats.data.cells import shortened
 from passband.stats.data.values import ArrayValue, frozen, owned
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["AskedScores", "RowOrder", "compact", "row_order"]
-
 _HARDLY_CHANCE = 0.001  # the probability of sorted scores below which they are taken to be sorted
 
 

@@ -14,17 +14,6 @@ from passband.stats.data.scale import Scale
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
 
-__all__ = [
-    "COLUMNS",
-    "PER_SOLVED",
-    "SPENT",
-    "SPENT_METRICS",
-    "Spending",
-    "Spent",
-    "SpentColumn",
-    "SpentTrials",
-    "spent_outcomes",
-]
 
 SpentColumn = Literal["cost", "tokens", "latency"]
 COLUMNS: tuple[SpentColumn, ...] = get_args(SpentColumn)

@@ -22,13 +22,11 @@ import numpy as np
 from passband.errors import InvalidInput, WrongType, warn
 from passband.files.columns import matching
 from passband.stats.data.cells import CodedColumn, label, listing, shortened
-from passband.stats.data.columns import ROLES, Roles, find_roles, refuse_chosen
+from passband.stats.data.columns import Roles, find_roles, refuse_chosen
 from passband.stats.data.layout import Layout, lay_out
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import Scale
 from passband.stats.data.unfold import unfold
-
-__all__ = ["ROLES", "Roles", "Table"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,6 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ArrayValue", "FrozenDict", "frozen", "owned"]
-
 A = TypeVar("A", bound=NDArray[Any])
 K = TypeVar("K")
 V = TypeVar("V")

@@ -17,8 +17,6 @@ from passband.errors import InvalidInput
 from passband.stats.data.values import ArrayValue, owned
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["SILENT", "AnswerGroups", "Same", "Votes", "number_answers", "votes_of_rows"]
-
 Same = Callable[[str, str], bool]
 
 SILENT = -1  #: the number of a trial without an answer

@@ -50,8 +50,6 @@ from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import measured_on, parse_metric
 from passband.types import Floats
 
-__all__ = ["Comparison", "Flip", "Test", "compare"]
-
 MOST_FLIPS = 20
 Test = Literal["interval", "exact", "mid-p"]
 

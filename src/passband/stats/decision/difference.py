@@ -33,8 +33,6 @@ from passband.stats.metric.metric import Metric
 from passband.stats.metric.pmf import log_choose
 from passband.types import Floats, Ints
 
-__all__ = ["Contrast", "Independent", "Uneven", "contrast_of", "permuted_moments"]
-
 
 def permuted_moments(a: Outcomes, b: Outcomes, metric: Metric) -> Permuted:
     """Return the moments of each problem's difference b - a about its mean, for scores of 0 and 1.

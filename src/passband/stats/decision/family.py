@@ -17,8 +17,6 @@ from passband.stats.decision.ranking.ranking import Ranking
 from passband.stats.decision.ranking.simultaneous import benjamini_hochberg, holm
 from passband.stats.decision.verdict import Decision, Verdict, in_margin
 
-__all__ = ["family_of", "family_of_rankings"]
-
 
 def family_of(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Return comparisons with p-values and verdicts that allow for their number.

@@ -26,21 +26,6 @@ from passband.stats.decision.comparison import Comparison, compare
 from passband.stats.decision.ranking.simultaneous import holm
 from passband.stats.metric.registry import needs_answers
 
-__all__ = [
-    "Check",
-    "CheckVerdict",
-    "Failed",
-    "LookErrors",
-    "PValues",
-    "Ruling",
-    "all_right",
-    "all_wrong",
-    "check",
-    "check_bracket",
-    "rule",
-    "rule_at_look",
-]
-
 Failed = Literal["bracket", "wrong", "drop"]
 """What failed trials count as: whatever is against a verdict, wrong answers, or nothing."""
 

@@ -13,8 +13,6 @@ from passband.stats.decision.paired import Paired
 from passband.stats.decision.verdict import Verdict, verdict_of
 from passband.types import Floats, Ints
 
-__all__ = ["Influence", "Influential", "influence_of"]
-
 NAMED = 5
 MOST_DROPPED = 10
 

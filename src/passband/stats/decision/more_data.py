@@ -16,8 +16,6 @@ from passband.stats.decision.variance import spread_of
 from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.metric.metric import Metric
 
-__all__ = ["ComparisonGoal", "MoreData", "goal_of", "more_data"]
-
 POWER = 0.8
 ComparisonGoal = Literal["better", "worse", "no-worse"]
 Obstacle = Literal[

@@ -37,8 +37,6 @@ from passband.stats.decision.sign_flips import sign_flip_p_value
 from passband.stats.interval.default.wilson import student_quantile
 from passband.types import Floats, Ints
 
-__all__ = ["Ends", "Paired", "Permuted", "Tested", "Unseen"]
-
 Ends = tuple[float, float]
 
 _ADDED = 2.0  # units added to the spread, one up and one down by as much as those that moved

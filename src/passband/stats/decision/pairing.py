@@ -15,17 +15,6 @@ from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.metric import Metric
 from passband.types import Floats, Ints
 
-__all__ = [
-    "Match",
-    "changes",
-    "common_range",
-    "effective_units",
-    "linear_values",
-    "match_problems",
-    "shared_units",
-    "sums_by",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Match:

@@ -8,8 +8,6 @@ from passband.stats.checks import ROUNDING, ROUNDING_DIGITS
 from passband.stats.metric.pmf import log_choose
 from passband.types import Floats, Ints
 
-__all__ = ["sign_flip_p_value"]
-
 _MOST_SUMS = 1 << 20
 _MOST_WORK = 1 << 25
 _ONE_BY_ONE = 1024

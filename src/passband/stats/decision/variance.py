@@ -35,8 +35,6 @@ from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
 
-__all__ = ["VarianceParts", "VarianceSplit", "split_variance", "spread_of"]
-
 Grow = Callable[[int], int]
 
 

@@ -22,18 +22,6 @@ from passband.stats.decision.difference import Contrast
 from passband.stats.decision.more_data import MoreData
 from passband.stats.decision.paired import Ends
 
-__all__ = [
-    "Decision",
-    "Verdict",
-    "as_margin",
-    "decide",
-    "in_margin",
-    "not_comparable",
-    "rare_losses",
-    "ruled",
-    "verdict_of",
-]
-
 Verdict = Literal[
     "better", "worse", "equivalent", "no-worse", "no-better", "undecided", "not-comparable"
 ]

@@ -21,15 +21,6 @@ from passband.stats.data.evidence import Finding
 from passband.stats.evidence.correlation import standard_errors
 from passband.types import Bools, Floats, Ints
 
-__all__ = [
-    "NeighbourAgreement",
-    "agreement_of",
-    "alike_findings",
-    "copied_findings",
-    "copies_found",
-    "falling_sums",
-]
-
 
 @dataclass(frozen=True)
 class NeighbourAgreement:

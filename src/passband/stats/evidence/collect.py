@@ -24,16 +24,6 @@ from passband.stats.evidence.counts import (
 from passband.stats.evidence.order import order_findings
 from passband.types import Floats, Ints
 
-__all__ = [
-    "data_notes",
-    "evidence_of",
-    "evidence_of_all",
-    "evidence_of_strata",
-    "left_out_notes",
-    "rare_findings",
-    "require_claims",
-]
-
 _BEYOND_CHANCE = 2.576  # standard errors: 1 % of alike groups
 _LARGE = 0.1  # difference in pass@1 that is worth a note though it could be chance ...
 _SEVERAL = 5  # ... if it rests on this many problems

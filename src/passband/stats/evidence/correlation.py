@@ -9,8 +9,6 @@ import numpy as np
 
 from passband.types import Floats, Ints
 
-__all__ = ["Correlation", "correlation_of", "standard_errors", "variances_of"]
-
 _LARGE = 0.1
 _FAR_BEYOND_CHANCE = 3.1  # standard errors: 1 in 500
 _HALF = 0.5

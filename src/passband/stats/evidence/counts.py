@@ -30,19 +30,6 @@ from passband.stats.evidence.correlation import (
 )
 from passband.types import Bools, Floats, Ints
 
-__all__ = [
-    "STOPPING_LEVEL",
-    "UNKNOWN_RULE",
-    "StoppedCounts",
-    "count_findings",
-    "failure_findings",
-    "first_of_each",
-    "graded_count_findings",
-    "rule_named",
-    "stopping_findings",
-    "stopping_of",
-]
-
 _FAR = 2.8  # standard errors: 1 in 200 fair data sets with failed trials
 
 

@@ -34,8 +34,6 @@ from passband.stats.evidence.counts import (
 )
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["RoundEffects", "order_findings", "rounds_of"]
-
 _SEVERAL = 5  # problems that a round needs
 _MOST_ROUNDS = 200
 

@@ -10,8 +10,6 @@ from passband.notes import Severity
 from passband.stats.data.evidence import Finding
 from passband.types import Ints
 
-__all__ = ["problem_copies", "unasked_findings"]
-
 _MANY = 1.2  # the variance of a mean over problems, over that without copies, at most
 
 

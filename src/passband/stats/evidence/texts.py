@@ -22,8 +22,6 @@ from passband.stats.evidence.agreement import (
 )
 from passband.types import Ints
 
-__all__ = ["solved_share", "text_findings"]
-
 _ENOUGH = 5  # answers beyond the first of their problem
 _MOST = 0.5  # of the problems, with long answers
 _SEVERAL = 0.1  # of them, at least two

@@ -45,20 +45,6 @@ from passband.stats.interval.request import IntervalRequest, as_mean_request, mi
 from passband.stats.metric.metric import Metric
 from passband.types import Floats
 
-__all__ = [
-    "VoteBand",
-    "critical_of_counts",
-    "critical_of_graded",
-    "critical_value",
-    "ends_of_counts",
-    "ends_of_graded",
-    "notes_of_counts",
-    "notes_of_graded",
-    "samples_of",
-    "vote_band",
-    "vote_covariance",
-]
-
 
 @dataclass(frozen=True)
 class VoteBand:

@@ -42,8 +42,6 @@ from passband.stats.metric.names import MetricName
 from passband.stats.metric.registry import expand_metrics
 from passband.types import Floats, Ints
 
-__all__ = ["Band", "band"]
-
 _DIRECTIONS = {"pass@": 1, "max@": 1, "pass^": -1}  # in which a curve goes, of the same problems
 _MOST_CELLS = 4_000_000  # pairs (n, c) times k
 

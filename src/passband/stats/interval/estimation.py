@@ -36,16 +36,6 @@ from passband.stats.interval.strata.weights import Labels, Weights
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import expand_metrics, measured_on, parse_metric
 
-__all__ = [
-    "Estimate",
-    "EstimateTemplate",
-    "Over",
-    "estimate",
-    "on_scale",
-    "weighed",
-    "with_certificate",
-]
-
 
 @dataclass(frozen=True)
 class Estimate(Displayed):

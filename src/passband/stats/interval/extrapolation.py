@@ -34,8 +34,6 @@ from passband.stats.metric.pmf import log_choose
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats, Ints
 
-__all__ = ["Extrapolation", "extrapolate"]
-
 MODEL = "beta-binomial with shares of problems never and always solved"
 _SIDE = 256  # nodes of each of two shares
 

@@ -37,8 +37,6 @@ from passband.stats.checks import as_level
 from passband.stats.interval.estimation import Estimate
 from passband.stats.metric.metric import Metric
 
-__all__ = ["RerunFlip", "Reruns", "Shift", "shift_of", "with_reruns"]
-
 
 @dataclass(frozen=True)
 class RerunFlip:

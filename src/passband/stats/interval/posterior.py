@@ -47,16 +47,6 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.metric import Metric
 from passband.types import Floats, Ints
 
-__all__ = [
-    "JointDistribution",
-    "beta_nodes",
-    "empirical_bayes",
-    "hierarchical",
-    "jeffreys",
-    "joint_distribution",
-    "uniform",
-]
-
 _LUMP = 1e-11  # probability at either end that is put on a single point
 _FAR = 40.0  # log-odds beyond which p is as good as 0 or 1
 _NODES = 1 << 15  # in all

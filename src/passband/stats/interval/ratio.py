@@ -14,8 +14,6 @@ from passband.stats.data.spending import PER_SOLVED
 from passband.stats.interval.default.wilson import student_quantile
 from passband.types import Floats, Ints
 
-__all__ = ["Ratio", "cost_per_solved", "log_normal_ends", "may_lack_tail", "ratio_of_means"]
-
 _SKEWED = 0.08  # squared skewness over the number of units; and the skewness is at least 1
 _ENOUGH_SOLVED, _FEW_SOLVED = 10, 5  # problems
 _HIGHEST = 700.0  # whose exponential is still a number

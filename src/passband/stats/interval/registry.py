@@ -20,8 +20,6 @@ from passband.stats.checks import Over, check_over, check_text
 from passband.stats.data.scale import Scale
 from passband.stats.interval.request import IntervalRequest, as_mean_request
 
-__all__ = ["Interval", "Method", "interval_for", "methods", "register_method"]
-
 
 @dataclass(frozen=True)
 class Interval:

@@ -18,8 +18,6 @@ from passband.stats.metric.metric import MeanMetric, Metric
 from passband.stats.metric.pmf import binomial_pmf
 from passband.types import Floats
 
-__all__ = ["IntervalRequest", "as_mean_request", "mixture_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class IntervalRequest:

@@ -11,15 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-__all__ = [
-    "Rounding",
-    "common_rounding",
-    "decimals",
-    "rounded",
-    "rounded_interval",
-    "rounded_value",
-]
-
 _PLACES = 4  # decimals of shares that have no interval
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from passband.errors import WrongType
 from passband.types import Floats, Ints
 
-__all__ = ["generator", "seed_of", "seed_of_data"]
-
 
 def seed_of(seed: int | str | None) -> int | None:
     """Return a seed for a number or a name; a name goes through SHA-256.

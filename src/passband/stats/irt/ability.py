@@ -27,8 +27,6 @@ from passband.stats.irt.posterior import AbilityPosterior, Grid
 from passband.stats.irt.responses import ItemEvidence, Weighted, weighted
 from passband.types import Floats
 
-__all__ = ["Ability", "AbilityMethod", "ability_of", "estimate_ability"]
-
 AbilityMethod = Literal["eap", "map", "mle", "wle"]
 Function = Callable[[Floats], Floats]
 

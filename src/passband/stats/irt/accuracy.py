@@ -22,8 +22,6 @@ from passband.stats.irt.posterior import AbilityPosterior
 from passband.stats.irt.responses import weighted
 from passband.types import ArrayLike, Floats
 
-__all__ = ["BankAccuracy", "bank_accuracy", "stratum_accuracy"]
-
 _FEW = 30
 _UNLIKELY = 0.01  # p-value of the fit below which the model is doubted
 _LEAST_SPREAD = 0.02  # of a score, in judging the fit

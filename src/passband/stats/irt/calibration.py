@@ -43,8 +43,6 @@ from passband.stats.irt.responses import (
 )
 from passband.types import ArrayLike, Bools, Floats, Ints
 
-__all__ = ["CalibratedAbilities", "Calibration", "Link", "LinkMethod", "calibrate", "link_items"]
-
 _STEEP = 6.0  # slopes beyond it get a weak prior, as the data do not bound them
 _FEW_PEOPLE = 100
 _FINE_NODES = 241  # for abilities, once

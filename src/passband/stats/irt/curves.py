@@ -21,19 +21,6 @@ from passband.stats.checks import as_number, as_positive
 from passband.stats.irt.items import Items
 from passband.types import Floats, Ints
 
-__all__ = [
-    "Slopes",
-    "expected_scores",
-    "grade_edges",
-    "information",
-    "kl_information",
-    "log_likelihood",
-    "log_sigmoid",
-    "score_slope",
-    "sigmoid",
-    "slopes",
-]
-
 
 def log_sigmoid(x: Floats) -> Floats:
     """Return log σ(x)."""

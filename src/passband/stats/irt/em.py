@@ -23,25 +23,6 @@ from passband.stats.irt.items import ItemModel, Items
 from passband.stats.irt.responses import Responses
 from passband.types import Bools, Floats
 
-__all__ = [
-    "ABSENT",
-    "REACH",
-    "STEEPEST",
-    "CalibrationFit",
-    "ExpectedCounts",
-    "FitProblem",
-    "ItemTerms",
-    "add_priors",
-    "enough_nodes",
-    "expect",
-    "fitted",
-    "item_information",
-    "items_of",
-    "present",
-    "rows_of",
-    "terms",
-]
-
 ABSENT = -700.0  # exp of it is 1e-304
 _SMALLEST_GAP = 1e-9
 

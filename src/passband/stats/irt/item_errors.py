@@ -40,8 +40,6 @@ from passband.stats.irt.em import (
 from passband.stats.irt.responses import Responses
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["GROUPS", "MOST_TOGETHER", "ItemErrors", "ItemFit", "item_errors", "item_fit"]
-
 MOST_TOGETHER = 100
 
 

@@ -19,8 +19,6 @@ from passband.errors import InvalidInput, WrongType
 from passband.stats.checks import check_choice
 from passband.types import ArrayLike, Floats, Ints
 
-__all__ = ["ItemModel", "Items", "check_model"]
-
 ItemModel = Literal["1pl", "2pl", "3pl", "graded", "continuous"]
 
 

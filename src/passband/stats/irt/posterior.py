@@ -21,8 +21,6 @@ from passband.stats.irt.items import Items
 from passband.stats.irt.responses import ItemEvidence, as_rho, check_evidence, weighted
 from passband.types import ArrayLike, Bools, Floats, Ints
 
-__all__ = ["AbilityPosterior", "Grid"]
-
 NODES = 121
 REACH = 6.0  # of the first nodes, in standard deviations of the prior
 FOCUS = 8.0  # of later nodes, in standard deviations of the posterior

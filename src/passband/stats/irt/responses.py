@@ -18,20 +18,6 @@ from passband.stats.checks import as_number
 from passband.stats.irt.items import ItemModel, Items, check_model
 from passband.types import ArrayLike, Floats, Ints
 
-__all__ = [
-    "FLATTEST",
-    "ItemEvidence",
-    "Responses",
-    "Weighted",
-    "as_rho",
-    "check_evidence",
-    "effective_trials",
-    "read_responses",
-    "screened_after",
-    "screened_before",
-    "weighted",
-]
-
 _ROUNDING = 1e-6  # of a grade: scores that were written with six digits are still exact
 _MOST_GRADES = 20
 

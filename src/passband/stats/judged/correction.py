@@ -35,8 +35,6 @@ from passband.stats.judged.strata import Bounds, jeffreys, mover, strata_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 
-__all__ = ["BY_REGRESSION", "BY_VERDICT", "corrected"]
-
 BY_VERDICT = "corrected by labels, by verdict"
 BY_REGRESSION = "corrected by labels, by regression"
 

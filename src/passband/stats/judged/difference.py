@@ -40,16 +40,6 @@ from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Bools, Floats, Ints
 
-__all__ = [
-    "BY_LABELS",
-    "JudgedContrast",
-    "JudgedSide",
-    "Matched",
-    "corrected_difference",
-    "match_judged",
-    "side_of",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Matched:

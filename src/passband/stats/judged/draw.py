@@ -20,8 +20,6 @@ from passband.stats.data.values import ArrayValue, frozen
 from passband.stats.judged.judged import Design, Judged, labels_in_rounds
 from passband.types import ArrayLike, Floats, Ints
 
-__all__ = ["Drawn", "TrialKeys", "draw_labels", "drawn_rows"]
-
 
 @dataclass(frozen=True, eq=False)
 class Drawn(ArrayValue):

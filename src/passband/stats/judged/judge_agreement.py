@@ -23,8 +23,6 @@ from passband.stats.judged.sample import LabelSample, sample_of
 from passband.stats.judged.strata import believed_effect, jeffreys
 from passband.types import Bools, Floats
 
-__all__ = ["JudgeAgreement", "Rate", "agreement"]
-
 _FEW_LABELS = 30
 Chance = Callable[[Floats], tuple[float, Floats]]
 _ADDED = 0.5  # trials added to each cell of the table

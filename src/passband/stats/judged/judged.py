@@ -23,15 +23,6 @@ from passband.errors import InvalidInput, WrongType
 from passband.stats.data.values import ArrayValue, frozen, owned
 from passband.types import ArrayLike, Bools, Floats, Ints
 
-__all__ = [
-    "Design",
-    "Judged",
-    "check_design",
-    "labels_in_rounds",
-    "probabilities",
-    "probability_of_labels",
-]
-
 Design = Literal["spread", "trial", "problem", "verdict", "unknown", "chosen"]
 
 

@@ -19,8 +19,6 @@ from typing import Literal
 from passband.stats.checks import Over, as_variance
 from passband.stats.judged.judged import Design
 
-__all__ = ["Kind", "NextData", "Prices", "Sizes", "Variances", "purchases"]
-
 Kind = Literal["labels", "votes", "trials", "problems"]
 _STEP = 0.1  # of the labels, or of the problems, that are bought at a time
 _WORDS: dict[Kind, str] = {

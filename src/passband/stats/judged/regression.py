@@ -38,8 +38,6 @@ from passband.stats.checks import Over
 from passband.stats.judged.sample import LabelSample
 from passband.types import Floats
 
-__all__ = ["Prediction", "Regression", "regressed", "slope_of"]
-
 _PRIOR_PAIRS = 30.0  # pairs of labels at which half of their measured covariance is believed
 
 

@@ -23,18 +23,6 @@ from passband.stats.judged.strata import Bounds, Strata
 from passband.stats.metric.components import BestScore, Credit, MeanScore
 from passband.stats.metric.metric import Metric
 
-__all__ = [
-    "FEWEST_LABELS",
-    "check_labels",
-    "check_metric",
-    "explained_by",
-    "is_mean_score",
-    "judge_notes",
-    "label_notes",
-    "target_notes",
-    "verdict_notes",
-]
-
 _FEW_LABELS = 30
 _FEW_PROBLEMS = 15  # with labels, several in one
 _FEW_FAILED = 0.01  # share of trials without a verdict that is worth a note

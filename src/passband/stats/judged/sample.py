@@ -18,18 +18,6 @@ from passband.stats.judged.judged import Judged, probabilities, probability_of_l
 from passband.stats.metric.metric import Metric
 from passband.types import Bools, Floats, Ints
 
-__all__ = [
-    "UNMEASURED",
-    "LabelSample",
-    "ProblemUnits",
-    "judge_outcomes",
-    "judge_values",
-    "label_outcomes",
-    "limits_of",
-    "problem_units",
-    "sample_of",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class LabelSample:

@@ -18,8 +18,6 @@ from passband.stats.judged.sample import LabelSample, judge_values, sample_of
 from passband.stats.judged.strata import strata_of
 from passband.stats.metric.registry import parse_metric
 
-__all__ = ["JudgedSplit", "split_judged"]
-
 
 @dataclass(frozen=True)
 class JudgedSplit:

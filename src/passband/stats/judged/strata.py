@@ -37,17 +37,6 @@ from passband.stats.judged.regression import Prediction
 from passband.stats.judged.sample import LabelSample
 from passband.types import Floats
 
-__all__ = [
-    "STRATA",
-    "Bounds",
-    "Strata",
-    "believed_effect",
-    "design_effect",
-    "jeffreys",
-    "mover",
-    "strata_of",
-]
-
 STRATA = 3  # failed, passed, no verdict
 
 

@@ -33,20 +33,6 @@ from passband.types import Floats, Ints
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = [
-    "BestScore",
-    "Credit",
-    "GeometricBlend",
-    "MeanScore",
-    "PosteriorMean",
-    "ProblemValue",
-    "Values",
-    "blend",
-    "latent_credit",
-    "mean_curve",
-    "values_by_problem",
-    "values_of",
-]
 
 _TABLE = 1 << 20  # entries of a table that is made at once
 _FEW_STEPS = 4

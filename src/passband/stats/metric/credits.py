@@ -25,26 +25,6 @@ from passband.stats.data.counts import Histogram
 from passband.stats.metric.pmf import subset_pmf
 from passband.types import ArrayLike, Floats, Ints
 
-__all__ = [
-    "all_of",
-    "at_least",
-    "at_least_share",
-    "auc",
-    "elevate",
-    "expected_credit",
-    "majority",
-    "mean_over_shares",
-    "mean_over_shares_integral",
-    "none_of_first",
-    "products",
-    "share",
-    "spectrum",
-    "spectrum_weights",
-    "subset_histograms",
-    "success_threshold",
-    "upper_half_weights",
-]
-
 
 def at_least(k: int, threshold: int) -> Floats:
     """Return a credit of 1 for `threshold` successes or more.

@@ -15,11 +15,10 @@ from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.data.values import ArrayValue
 from passband.stats.evidence.collect import evidence_of
 from passband.stats.metric.components import mean_curve
+from passband.stats.metric.metric import Metric
 from passband.stats.metric.names import MetricName, parse_name
-from passband.stats.metric.registry import Metric, expand_metrics, measured_on, parse_metric
+from passband.stats.metric.registry import expand_metrics, measured_on, parse_metric
 from passband.types import Floats, Ints
-
-__all__ = ["Curve", "Measurement", "bounds", "curve", "curve_name", "measure", "measure_all"]
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,6 @@ from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.components import ProblemValue, blend, values_by_problem, values_of
 from passband.types import Floats, Ints
 
-__all__ = ["BlendMetric", "MeanMetric", "Metric"]
-
 
 @dataclass(frozen=True, eq=False)
 class Metric(ABC):

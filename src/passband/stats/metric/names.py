@@ -12,8 +12,6 @@ from functools import lru_cache
 
 from passband.errors import InvalidInput
 
-__all__ = ["MetricName", "number", "parse_name", "unit_interval"]
-
 _SHAPE = re.compile(
     r"(?P<family>[a-z][a-z0-9-]*)"
     r"(?:(?P<mark>[@^])(?P<ks>\*|\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*))?"

@@ -21,17 +21,6 @@ import numpy as np
 
 from passband.types import Floats, Ints
 
-__all__ = [
-    "Scaled",
-    "beta_binomial_pmf",
-    "binomial_pmf",
-    "factorials",
-    "inverse_factorials",
-    "log_choose",
-    "rising",
-    "subset_pmf",
-]
-
 _BLOCK = 512  # 512 mantissas of at least 1/2 multiply to no less than 2**-512
 
 

@@ -25,17 +25,6 @@ from passband.stats.metric.credits import at_least, expected_credit, products
 from passband.stats.metric.pmf import beta_binomial_pmf
 from passband.types import Bools, Floats, Ints
 
-__all__ = [
-    "CategoryCounts",
-    "DirichletPosterior",
-    "Moments",
-    "max_at_k",
-    "max_moments",
-    "mean_moments",
-    "observed_mean_moments",
-    "posterior_moments",
-]
-
 _ENTRIES_AT_ONCE = 1 << 21  # of the probability table
 _LARGEST_KEPT = 1 << 14
 

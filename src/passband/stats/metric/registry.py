@@ -41,21 +41,6 @@ from passband.stats.metric.names import MetricName, number, parse_name, unit_int
 from passband.stats.metric.votes import VoteValue
 from passband.types import Floats
 
-__all__ = [
-    "BlendMetric",
-    "Family",
-    "MeanMetric",
-    "Metric",
-    "expand_metrics",
-    "families",
-    "measured_on",
-    "needs_answers",
-    "parse_metric",
-    "register_family",
-    "register_metric",
-]
-
-
 Build = Callable[[MetricName, int], Metric]
 
 

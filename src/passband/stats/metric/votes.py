@@ -29,7 +29,6 @@ from passband.types import Floats, Ints
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["MOST_VOTES", "VoteValue", "vote_table", "winning_curves"]
 
 MOST_VOTES = 1024  #: trials; C(1024, 512) is just within the range of a float
 _TOGETHER = 256  # products at a time, which fit into the cache

@@ -20,8 +20,6 @@ from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.names import parse_name
 from passband.types import Floats, Ints
 
-__all__ = ["sizes_from"]
-
 _COUNTS_AS = 0.25  # trials, of one trial of another model
 _RATES = (np.arange(400) + 0.5) / 400
 

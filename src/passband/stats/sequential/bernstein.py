@@ -49,16 +49,6 @@ from passband.stats.checks import as_level, as_positive
 from passband.stats.data.outcomes import Outcomes
 from passband.types import ArrayLike, Floats
 
-__all__ = [
-    "BernsteinEnds",
-    "BernsteinSequence",
-    "Rounds",
-    "bernstein_difference",
-    "bernstein_interval",
-    "best_bet",
-    "psi",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Rounds:

@@ -37,8 +37,6 @@ from passband.stats.checks import as_level, as_number, as_share, as_whole
 from passband.stats.sequential.spending import Spending, spent
 from passband.types import Floats
 
-__all__ = ["Operating", "RatePlan", "RateVerdict", "operating", "rate_interval"]
-
 RateVerdict = Literal["pass", "fail", "undecided"]
 _MOST = 100_000  # trials
 _GRID = 33  # rates in each step of the search for an end of the interval

@@ -36,17 +36,6 @@ from passband.stats.sequential.spending import (
 )
 from passband.types import Floats
 
-__all__ = [
-    "LookPlan",
-    "LookResult",
-    "LookVerdict",
-    "geometric_looks",
-    "likely_rounds",
-    "looks_from",
-    "plan_looks",
-    "take_look",
-]
-
 FORMAT = "passband looks 1"
 LookVerdict = Literal["regression", "no-regression", "worse-within-tolerance", "undecided"]
 _SHARES = (1 / 16, 3 / 32, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1.0)

@@ -25,8 +25,6 @@ from passband.errors import InvalidInput, UnknownName, nearest
 from passband.stats.checks import as_share
 from passband.types import Floats
 
-__all__ = ["Spending", "boundaries", "boundaries_spending", "spent"]
-
 Spending = Literal["power", "obrien-fleming", "pocock"]
 _EXPONENT = 1.5  # of "power"
 _FARTHEST = 8.0  # standard errors; beyond, a double has no tail

@@ -45,17 +45,6 @@ from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import parse_metric
 from passband.types import ArrayLike, Bools, Floats, Ints
 
-__all__ = [
-    "LEVEL",
-    "Detection",
-    "StoppingRule",
-    "detect_by_counts",
-    "detect_by_order",
-    "estimate_stopped",
-    "poisson_binomial",
-    "unstopped",
-]
-
 
 @dataclass(frozen=True)
 class StoppingRule:

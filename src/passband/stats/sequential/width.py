@@ -32,23 +32,6 @@ from passband.stats.interval.estimation import Estimate, estimate
 from passband.stats.metric.names import parse_name
 from passband.stats.sequential.bernstein import BernsteinSequence, Rounds, bernstein_interval
 
-__all__ = [
-    "FORECAST_AFTER",
-    "Reason",
-    "WidthLook",
-    "WidthRule",
-    "WidthStop",
-    "can_look",
-    "floor_of",
-    "forecast",
-    "guard",
-    "least_half_width",
-    "look_at",
-    "most_rounds",
-    "reason_to_stop",
-    "replay",
-]
-
 Reason = Literal["reached", "most", "floor"]
 FORECAST_AFTER = 4  #: rounds
 _ADDED = 4.0  # units of variance in the guard

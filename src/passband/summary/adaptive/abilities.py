@@ -14,8 +14,6 @@ from passband.stats.metric.registry import expand_metrics
 if TYPE_CHECKING:
     from passband.summary.compare.models import Contest
 
-__all__ = ["ranked"]
-
 
 def ranked(models: Mapping[str, Outcomes], contest: Contest) -> tuple[Abilities, ...]:
     """Rank models by each metric; without one by pass@1, or by avg where scores are not 0 or 1."""

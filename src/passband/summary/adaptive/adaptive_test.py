@@ -15,9 +15,8 @@ from passband.stats.interval.estimation import Estimate, weighed
 from passband.stats.irt.accuracy import BankAccuracy
 from passband.summary.adaptive.remote_test import remote_group
 from passband.summary.summary import AdaptiveResult, Group, Line, Request
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
-
-__all__ = ["adaptive_group"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 
 
 def adaptive_group(

@@ -9,9 +9,8 @@ from passband import notes
 from passband.errors import InvalidInput
 from passband.stats.interval.estimation import Estimate
 from passband.summary.summary import AdaptiveResult, Group, Line, Request
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
-
-__all__ = ["remote_group"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 
 
 def remote_group(

@@ -26,10 +26,9 @@ from passband.summary.checks.programs import outcome_words
 from passband.trials.file.schema import CorruptStore
 from passband.trials.query.filters import Choice, Differs, Matches
 from passband.trials.query.pages import TrialPlace
-from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import ProblemRecord, RunRecord, ScorerRecord
 from passband.trials.rows import CallRow, ScoreRow, TrialRow
-
-__all__ = ["Look", "Wanted", "looks", "pair_of_trials"]
 
 _BEGINNING = 300  # characters of a text that stands for it in a list
 

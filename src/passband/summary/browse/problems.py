@@ -11,17 +11,9 @@ from typing import NamedTuple
 
 from passband.stats.data.scale import UNSTATED
 from passband.trials.query.filters import Choice
-from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import ProblemRecord, RunRecord, ScorerRecord
 from passband.trials.rows import Status, TrialRow
-
-__all__ = [
-    "ProblemRate",
-    "ProblemScores",
-    "Scored",
-    "rates_of",
-    "read_problem_scores",
-    "read_scores_alone",
-]
 
 Mark = tuple[float | None, str | None]  # a trial's score, and the answer that was scored
 

@@ -7,17 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-__all__ = [
-    "Damaged",
-    "Message",
-    "Shown",
-    "ShownCall",
-    "ShownProblem",
-    "ShownScore",
-    "ShownTrial",
-    "message_of",
-]
-
 
 class Message(NamedTuple):
     """A message of a conversation."""

@@ -10,9 +10,8 @@ from passband.notes import Note
 from passband.readers.evidence.stored import stored_outcomes
 from passband.stats.data.outcomes import Outcomes
 from passband.summary.checks.same_wrong import striking
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
-
-__all__ = ["answer_notes"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 
 
 def answer_notes(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> Iterator[Note]:

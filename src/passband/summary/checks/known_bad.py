@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from passband import notes
 from passband.errors import InvalidInput
 from passband.notes import Note
-from passband.trials.reader import RunRecord, Trials
-
-__all__ = ["known_bad_notes"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 
 
 def known_bad_notes(trials: Trials, run: RunRecord) -> tuple[Note, ...]:

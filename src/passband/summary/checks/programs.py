@@ -19,10 +19,9 @@ from passband.stats.metric.registry import parse_metric
 from passband.summary.program_outcomes import ProgramResult
 from passband.summary.summary import Line
 from passband.summary.unscored_range import metric_of
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 from passband.trials.rows import ScoreRow
-
-__all__ = ["Programs", "outcome_words", "programs_of"]
 
 Scores = dict[tuple[int, int], ScoreRow]  # by problem and trial
 _MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")

@@ -33,10 +33,9 @@ from passband.stats.data.answers import answer_text
 from passband.stats.data.scale import Scale
 from passband.stats.data.votes import Same, number_answers
 from passband.trials.query.filters import Choice, ChosenTrials
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 from passband.trials.rows import ScoreRow
-
-__all__ = ["Agreement", "SameWrong", "chance_of", "rank_same_wrong", "striking"]
 
 _LONGEST = 500  # characters kept of an answer
 _MOST_SCORES = 20_000  # that are read for a note beside other results

@@ -6,10 +6,8 @@ from pathlib import Path
 
 from passband import notes
 from passband.notes import Note
-from passband.trials.reader import RunRecord
+from passband.trials.records import RunRecord
 from passband.trials.shards import Shards, unmerged
-
-__all__ = ["shard_notes", "unmerged_notes"]
 
 
 def shard_notes(run: RunRecord, directory: Path) -> list[Note]:

@@ -28,14 +28,6 @@ from passband.summary.compare.models import Contest, Contestants, read_contestan
 from passband.summary.default_metrics import default_metrics
 from passband.summary.judged.compared import judged_pair, judged_ranking, require_one_judge
 
-__all__ = [
-    "ComparisonSummary",
-    "Contest",
-    "TaskComparison",
-    "compare_contestants",
-    "compare_sources",
-]
-
 FORMAT, VERSION = "comparison", 1
 _SETTINGS = ("over", "level", "paired", "policy", "margin", "test", "ranking", "first")
 

@@ -18,12 +18,12 @@ from passband.readers.folders import expand_sources, is_several
 from passband.readers.judged import JudgeScores
 from passband.readers.sources import chosen_sources
 from passband.readers.tables.table import MODEL_NAMES, TASK_NAMES
+from passband.stats.checks import Over
 from passband.stats.data.evidence import Finding
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.data.scale import Scale
 from passband.stats.decision.comparison import Test
 from passband.stats.decision.ranking.ranking import RankingModel
-from passband.stats.interval.estimation import Over
 from passband.stats.metric.registry import needs_answers
 from passband.summary.compare.remarks import (
     different_scorers,
@@ -34,17 +34,6 @@ from passband.summary.compare.remarks import (
 )
 from passband.summary.judged.compared import judge_remarks
 from passband.trials.reader import Trials, is_run_directory
-
-__all__ = [
-    "Contest",
-    "Contestants",
-    "Entry",
-    "Field",
-    "contestants_of",
-    "entries",
-    "read_contestants",
-    "refuse_same",
-]
 
 
 @dataclass(frozen=True)

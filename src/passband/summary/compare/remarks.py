@@ -9,14 +9,6 @@ from passband.readers import Groups, Remark
 from passband.stats.data.evidence import Finding
 from passband.stats.data.outcomes import Outcomes
 
-__all__ = [
-    "different_scorers",
-    "sandbox_remarks",
-    "scale_remarks",
-    "scorer_remarks",
-    "target_findings",
-]
-
 _ALLOWED = 0.05  # share of problems whose targets may differ before a comparison means nothing
 
 

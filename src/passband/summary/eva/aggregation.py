@@ -32,12 +32,6 @@ from passband.summary.eva.eva_rules import EvaRules
 from passband.summary.eva.run import Run
 from passband.types import Floats
 
-__all__ = [
-    "compute_record_aggregates",
-    "compute_run_level_aggregates",
-    "scenario_means_for_metric",
-]
-
 
 def scenario_means_for_metric(all_metrics: Mapping[str, Any], metric_name: str) -> Floats:
     """Return the mean score of each scenario; one without any score is left out."""

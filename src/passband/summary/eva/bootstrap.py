@@ -22,17 +22,6 @@ from passband.stats.interval.bootstrap.eva_bootstrap import EVA_REPLICATES, eva_
 from passband.stats.interval.seeds import seed_of
 from passband.types import Floats
 
-__all__ = [
-    "ALPHA",
-    "N_BOOT",
-    "bootstrap_ci",
-    "bootstrap_ci_fields",
-    "bootstrap_resample",
-    "mean_ci_fields",
-    "named_ci_fields",
-    "run_seed",
-]
-
 N_BOOT = EVA_REPLICATES
 ALPHA = 0.05
 

@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from passband.readers.eva.record import MetricScore, Record
 from passband.summary.eva.composites import Composite, Composites
 
-__all__ = ["Column", "composite_columns", "displayed"]
-
 Column = Sequence[MetricScore]
 Scores = Mapping[str, MetricScore]
 Compose = Callable[[Composite, Composites, Scores], MetricScore]

@@ -17,18 +17,6 @@ from passband.tasks.diagnostics import raise_errors
 from passband.tasks.file.yaml_file import YamlFile, read_yaml
 from passband.types import Bools, Floats
 
-__all__ = [
-    "BUILT_IN",
-    "DEFAULT_THRESHOLD",
-    "NO_COMPOSITES",
-    "Aggregation",
-    "Composite",
-    "Composites",
-    "MetricRule",
-    "Threshold",
-    "read_composites",
-]
-
 Aggregation = Literal["pass", "mean", "derived"]
 Operator = Literal["==", ">=", ">"]
 DEFAULT_THRESHOLD = 0.5

@@ -14,25 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from passband.errors import InvalidInput
 from passband.notes import Severity
+from passband.stats.checks import Over
 from passband.stats.data.outcomes import Policy
-from passband.stats.interval.estimation import Over
-
-__all__ = [
-    "METRICS_VERSION",
-    "CompositeEntry",
-    "Coverage",
-    "DataQuality",
-    "MetricEntry",
-    "MetricErrors",
-    "MetricsSummary",
-    "NoteEntry",
-    "PassK",
-    "PassKConfig",
-    "Provenance",
-    "SubMetric",
-    "TurnGaps",
-    "schema",
-]
 
 METRICS_VERSION = "2.2.2"  #: of EVA, whose fields these are
 

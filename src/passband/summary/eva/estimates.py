@@ -48,8 +48,6 @@ from passband.summary.group import metric_lines
 from passband.summary.summary import Request
 from passband.types import Bools, Floats
 
-__all__ = ["Estimates", "entries_of"]
-
 _PASS_K = {"pass_at_1": "pass@1", "pass_at_k": "pass@{k}", "pass_power_k_observed": "pass^{k}"}
 
 

@@ -28,8 +28,6 @@ from passband.summary.eva.quality import (
 )
 from passband.summary.eva.run import Run
 
-__all__ = ["Draws", "EvaRules", "pass_at_k", "pass_power_k"]
-
 _DECIMALS = 4
 
 

@@ -10,8 +10,6 @@ from passband.errors import InvalidInput
 from passband.summary.eva.document import MetricsSummary
 from passband.trials.exports.export import whole_file
 
-__all__ = ["NAME", "document_of", "target_of", "write_document"]
-
 NAME = "metrics_summary.json"
 KIND, VERSION = "metrics_summaries", 1
 

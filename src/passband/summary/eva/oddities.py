@@ -10,8 +10,6 @@ from passband.readers.eva.record import MetricScore
 from passband.summary.eva.composed import displayed
 from passband.summary.eva.eva_rules import EvaRules
 
-__all__ = ["oddities"]
-
 
 def oddities(rules: EvaRules) -> list[Note]:
     """Return a note on each odd rule that affects the numbers of this run."""

@@ -10,18 +10,6 @@ from passband.readers.eva.record import MetricScore, Record
 from passband.summary.eva.composed import Column
 from passband.summary.eva.document import Coverage, MetricErrors, SubMetric, TurnGaps
 
-__all__ = [
-    "Marks",
-    "affected_records",
-    "aggregates",
-    "coverage_of",
-    "is_higher_better",
-    "metric_errors",
-    "status_counts",
-    "sub_metrics_of",
-    "turn_gaps",
-]
-
 Round = Callable[[float], float]
 
 

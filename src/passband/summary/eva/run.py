@@ -33,11 +33,10 @@ from passband.stats.data.scale import UNSTATED, Scale
 from passband.stats.data.sequence import AskedScores, compact
 from passband.stats.evidence.collect import evidence_of
 from passband.summary.eva.composed import Column
-from passband.trials.reader import RunRecord, Trials, is_run_directory
+from passband.trials.reader import Trials, is_run_directory
+from passband.trials.records import RunRecord
 from passband.trials.rows import STATUSES, ScoreRow
 from passband.types import Bools, Floats, Ints
-
-__all__ = ["Passes", "Run", "runs_of"]
 
 Passes = Callable[[Floats], Bools]  #: which of several scores pass
 

@@ -14,10 +14,9 @@ from passband.notes import Note
 from passband.readers import Remark
 from passband.readers.eva.run import MOST_TRIALS
 from passband.readers.options import Options
-from passband.stats.checks import as_level, check_over, check_text
+from passband.stats.checks import Over, as_level, check_over, check_text
 from passband.stats.data.outcomes import Policy
 from passband.stats.data.scale import Scale
-from passband.stats.interval.estimation import Over
 from passband.stats.interval.registry import methods
 from passband.stats.interval.seeds import seed_of
 from passband.summary.choices import choice_lines
@@ -41,8 +40,6 @@ from passband.summary.eva.quality import metric_errors
 from passband.summary.eva.run import Run, runs_of
 from passband.summary.summary import Request
 from passband.version import __version__
-
-__all__ = ["metrics_summaries", "metrics_summary"]
 
 EVA = "eva"
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from passband.stats.interval.default.wilson import normal_quantile
 from passband.summary.summary import AdaptiveResult
 
-__all__ = ["AbilityAfter", "ability_path"]
-
 
 @dataclass(frozen=True)
 class AbilityAfter:

@@ -14,8 +14,6 @@ from passband.summary.browse.shown_trial import ShownProblem
 from passband.summary.findings.sample import SampledProblem
 from passband.types import Floats
 
-__all__ = ["Change", "Changes", "Stack", "changes_of"]
-
 SHOWN = 12
 
 

@@ -27,9 +27,8 @@ from passband.summary.findings.usage import Usage, usage_of
 from passband.summary.from_run import RunSummary, runs_with_trials, summarize_trials
 from passband.summary.judged.result import rests_on_labels
 from passband.summary.summary import Group, Line, Request, Summary
-from passband.trials.reader import RunRecord, Trials
-
-__all__ = ["Findings", "ReportRequest", "SourceFindings", "findings_of", "source_findings"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 
 _MOST_COMPARED = 20_000  # trials whose answers the scorer compares; beyond, texts are
 _AGREEING = 8  # problems whose wrong answers agree

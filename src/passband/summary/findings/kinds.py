@@ -15,9 +15,8 @@ from passband.stats.interval.estimation import Estimate
 from passband.summary.group import metric_lines
 from passband.summary.means import column_of
 from passband.summary.summary import Request
-from passband.trials.reader import RunRecord, Trials
-
-__all__ = ["Kind", "Kinds", "kinds_of"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 
 _MOST = 30  # kinds
 _FEWEST_EACH = 3  # problems of a kind, on average

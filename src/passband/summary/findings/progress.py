@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from passband.trials.file.lock import holder
-from passband.trials.reader import RunRecord, Trials
-
-__all__ = ["Progress", "State", "progress_of"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 
 State = Literal["complete", "running", "stopped", "recorded"]
 

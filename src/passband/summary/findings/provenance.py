@@ -10,9 +10,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from passband.score.judge.rubric import read_rubric
-from passband.trials.reader import RunRecord, SourceRecord, Trials
-
-__all__ = ["Provenance", "provenance_of"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, SourceRecord
 
 _RUBRIC = "RUBRIC_FILE"  # its text is recorded, and its name is not
 

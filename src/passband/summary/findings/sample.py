@@ -10,16 +10,6 @@ from passband.summary.browse.browser import Look
 from passband.summary.browse.shown_trial import Damaged, ShownProblem, ShownTrial
 from passband.summary.findings.scan import RIGHT, WRONG, Answer, Scan
 
-__all__ = [
-    "ASIDE",
-    "LONGEST",
-    "MOST_STEPS",
-    "SampledProblem",
-    "Transcripts",
-    "chosen_places",
-    "sample_transcripts",
-]
-
 _CHIP = 16  # bytes that the answer of a trial takes, about
 _QUESTION = 300  # bytes that a problem takes beside its trials, about
 _SHORT = 60  # characters of an answer that are shown beside others

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from passband.stats.data.scale import Scale
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 from passband.trials.rows import ScoreRow
-
-__all__ = ["RIGHT", "UNSCORED", "WRONG", "Answer", "Scan"]
 
 WRONG, RIGHT, UNSCORED = b"01."  #: marks of trials, as letters
 _LONGEST = 80  # characters that are kept of an answer

@@ -29,15 +29,6 @@ from passband.summary.findings.findings import SourceFindings
 from passband.summary.judged.compared import corrected_ranking, plain_name
 from passband.trials.reader import is_run_directory
 
-__all__ = [
-    "Asked",
-    "ComparedFindings",
-    "ComparedMetric",
-    "ComparedTask",
-    "compared_findings",
-    "compared_sources",
-]
-
 _TARGETS: tuple[tuple[Over, bool], ...] = (("problems", True), ("trials", False))
 
 

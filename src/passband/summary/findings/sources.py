@@ -18,8 +18,6 @@ from passband.stats.data.scale import Scale
 from passband.summary.findings.findings import ReportRequest, SourceFindings, source_findings
 from passband.trials.reader import is_run_directory
 
-__all__ = ["read_findings"]
-
 _HEAD = 4_096  # bytes in which a file of passband's own says what it is
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from passband.stats.data.outcomes import Outcomes
 from passband.types import Floats
 
-__all__ = ["Strip", "by_ease", "strip_of"]
-
 
 @dataclass(frozen=True)
 class Strip:

@@ -12,8 +12,6 @@ from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.bands import Band, band
 from passband.summary.summary import Request
 
-__all__ = ["Point", "Tries", "tries_of"]
-
 _MOST_POINTS = 40  # of a curve
 
 

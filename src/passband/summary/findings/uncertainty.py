@@ -11,8 +11,6 @@ from passband.stats.decision.variance import split_variance
 from passband.stats.interval.estimation import Estimate
 from passband.summary.summary import Request
 
-__all__ = ["Purchase", "Uncertainty", "uncertainty_of"]
-
 
 @dataclass(frozen=True)
 class Purchase:

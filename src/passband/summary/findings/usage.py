@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from passband.summary.live.judge_usage import JudgeUsage, judges_of
-from passband.trials.reader import RunRecord, Trials
-
-__all__ = ["Usage", "usage_of"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 
 
 @dataclass(frozen=True)

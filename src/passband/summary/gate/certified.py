@@ -7,14 +7,6 @@ from passband.stats.decision.comparison import Comparison
 from passband.stats.decision.gate import Failed, all_wrong
 from passband.summary.judged.compared import JudgedPair
 
-__all__ = [
-    "apart_reason",
-    "failed_reason",
-    "judge_reason",
-    "left_out_reason",
-    "scale_reason",
-]
-
 
 def apart_reason(sides: tuple[Outcomes, Outcomes], failed: Failed) -> str:
     """Return why two sides cannot be compared at all; nothing if they can.

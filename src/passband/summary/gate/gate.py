@@ -38,8 +38,6 @@ from passband.summary.gate.result import (
 )
 from passband.summary.judged.compared import JudgedPair
 
-__all__ = ["Pair", "gate", "gate_lines"]
-
 _LABEL_MORE = (
     "the data allow both no loss and a loss beyond the tolerance; label more trials of both, or "
     "ask more problems"

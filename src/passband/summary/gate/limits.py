@@ -15,8 +15,6 @@ from passband.stats.interval.estimation import estimate
 from passband.summary.gate.policy import GatePolicy, check_limits
 from passband.summary.gate.result import GateLine, LineVerdict
 
-__all__ = ["limit_lines", "parse_limits"]
-
 
 def parse_limits(texts: Sequence[str]) -> dict[str, float]:
     """Return limits as they are written in a shell.

@@ -11,8 +11,6 @@ from passband.stats.decision.more_data import ComparisonGoal, MoreData, goal_of
 from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.result import GateLine
 
-__all__ = ["opened"]
-
 
 def opened(
     line: GateLine,

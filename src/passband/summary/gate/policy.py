@@ -16,18 +16,6 @@ from passband.stats.decision.gate import Failed
 from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import expand_metrics
 
-__all__ = [
-    "TIERS",
-    "TOLERANCE",
-    "GatePolicy",
-    "MetricRule",
-    "TaskRule",
-    "Tier",
-    "check_limits",
-    "check_name",
-    "metric_names",
-]
-
 TOLERANCE = 0.02  #: where none is given, of metrics that are shares of 1
 Tier = Literal["required", "supporting", "advisory"]
 """What a comparison may do to the gate.

@@ -35,8 +35,6 @@ from passband.summary.gate.policy import (
 from passband.tasks.diagnostics import raise_errors
 from passband.tasks.file.yaml_file import KeyPath, YamlFile, read_yaml
 
-__all__ = ["read_policy"]
-
 
 def read_policy(path: Path) -> GatePolicy:
     """Read a policy; raise `TaskErrors` with every mistake and its line."""

@@ -16,19 +16,6 @@ from passband.summary.gate.policy import GatePolicy, Tier
 from passband.summary.gate.settled import Settled
 from passband.version import __version__
 
-__all__ = [
-    "FORMAT",
-    "OTHER",
-    "VERSION",
-    "GateLine",
-    "GateResult",
-    "GateSide",
-    "GateVerdict",
-    "LineVerdict",
-    "OtherTarget",
-    "verdict_of",
-]
-
 FORMAT, VERSION = "gate", 1
 OTHER: Mapping[Over, Over] = {"trials": "problems", "problems": "trials"}  #: of two targets
 LineVerdict = CheckVerdict | Literal["not-certified"]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from passband.summary.gate.result import GateLine, GateVerdict
 
-__all__ = ["End", "GateLook", "Settled"]
 
 End = Literal["decided", "last-look", "budget", "not-certified"]
 """Why no more was asked: a verdict, the last planned look, money, or what more trials cannot mend.

@@ -29,8 +29,6 @@ from passband.summary.judged.compared import apart_reason as judges_apart
 from passband.trials.file.lock import holder
 from passband.trials.reader import is_run_directory
 
-__all__ = ["Reading", "gate_sources"]
-
 NAMELESS = "all"  #: the task of a table that names none
 
 

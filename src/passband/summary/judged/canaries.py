@@ -8,9 +8,8 @@ from passband import notes
 from passband.notes import Note
 from passband.readers.judged import title_of
 from passband.score.judge.bias import PASSED, canary_names
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
-
-__all__ = ["canary_notes"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 
 
 def canary_notes(trials: Trials, run: RunRecord) -> Iterator[Note]:

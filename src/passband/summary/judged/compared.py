@@ -15,24 +15,11 @@ from passband.stats.judged.remarks import FEWEST_LABELS
 from passband.summary.judged.correction import one_sided, shared_name
 
 if TYPE_CHECKING:
+    from passband.stats.checks import Over
     from passband.stats.decision.comparison import Comparison
     from passband.stats.decision.ranking import Ranking
-    from passband.stats.interval.estimation import Over
 
 Judges = Mapping[str, JudgeScores]
-
-__all__ = [
-    "JudgedPair",
-    "apart_reason",
-    "corrected_ranking",
-    "judge_remarks",
-    "judged_name",
-    "judged_pair",
-    "judged_ranking",
-    "plain_name",
-    "require_one_judge",
-    "uncorrected_reason",
-]
 
 
 class JudgedPair:

@@ -21,8 +21,6 @@ from passband.summary.judged.result import JudgeResult, alone, judge_result
 from passband.summary.metric_list import EntryResult
 from passband.summary.summary import Line, Request
 
-__all__ = ["Correction", "one_sided", "shared_name"]
-
 _UNLIKELY = 0.001  # chance of so few labels of a verdict, if they are drawn at random
 _MEANS = ("mean", "avg", "pass@1", "pass^1", "maj@1")
 

@@ -11,7 +11,6 @@ from passband.errors import InvalidInput, UnknownName, nearest
 if TYPE_CHECKING:
     from passband.stats.judged.next_data import Prices
 
-__all__ = ["parse_prices", "read_prices"]
 
 _KINDS = ("label", "vote", "trial", "problem")
 

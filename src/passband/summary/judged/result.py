@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from passband.summary.summary import Request
     from passband.types import Bools, Floats
 
-__all__ = ["JudgeResult", "Labeller", "alone", "judge_result", "rests_on_labels"]
-
 
 @dataclass(frozen=True)
 class Labeller:

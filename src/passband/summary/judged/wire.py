@@ -8,10 +8,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from passband.notes import Note, Severity
-from passband.stats.interval.estimation import Over
+from passband.stats.checks import Over
 from passband.summary.judged.result import JudgeResult, Labeller
-
-__all__ = ["JudgeModel", "NoteModel", "PricesModel", "judge_from", "judge_json", "note_json"]
 
 
 class _Model(BaseModel):

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from passband.readers.judged import title_of
 from passband.score.judge.bias import canary_names, identity_of
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
-
-__all__ = ["JudgeUsage", "judges_of"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, ScorerRecord
 
 _CANARIES = canary_names("", "")[0]
 

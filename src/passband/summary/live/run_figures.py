@@ -14,9 +14,8 @@ from passband.summary.line_scale import on_line_scale
 from passband.summary.live.run_state import Standing
 from passband.summary.summary import Group, Line, Request
 from passband.trials.query.filters import Choice
-from passband.trials.reader import RunRecord, Trials
-
-__all__ = ["RunNumbers", "numbers_of"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 
 _MANY = 100_000  # graded scores that are too many to be read for every look
 

@@ -14,9 +14,8 @@ from passband.summary.live.judge_usage import JudgeUsage, judges_of
 from passband.trials.file.lock import holder
 from passband.trials.file.schema import SHARDS
 from passband.trials.query.filters import Choice
-from passband.trials.reader import RunRecord, SessionRecord, Trials
-
-__all__ = ["Pace", "Standing", "State", "is_going_on", "session_rate", "standing_of"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord, SessionRecord
 
 State = Literal["running", "complete", "stopped", "imported", "empty"]
 

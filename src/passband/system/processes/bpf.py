@@ -10,11 +10,6 @@ import struct
 import sys
 from collections.abc import Iterable
 
-__all__ = [
-    "ALLOW", "ANY_BIT", "EQUAL", "REFUSE", "RETURN", "assemble", "is_supported", "jump", "load",
-    "step", "unless",
-]  # fmt: skip
-
 _AUDIT_ARCH_X86_64 = 0xC000003E
 _X32 = 0x40000000  # numbers of a second, rarely used, way to call
 

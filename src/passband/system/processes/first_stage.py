@@ -15,8 +15,6 @@ import os
 import struct
 import sys
 
-__all__ = ["main", "set_limits"]
-
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
 _READABLE, _WRITABLE, _PAGE = 0x1, 0x2, 4096
 _PRIVATE, _EMPTY, _HERE = 0x2, 0x20, 0x100000  # MAP_PRIVATE, _ANONYMOUS, _FIXED_NOREPLACE

@@ -32,8 +32,6 @@ from typing import Any, cast
 
 from passband.system.processes.first_stage import set_limits
 
-__all__ = ["LIMITS", "MEMORY", "audit_hook", "hide_ctypes", "limit_resources", "lock_down"]
-
 MEMORY = 1 << 30  # bytes of address space; sympy and math-verify take 65 MB of it
 LIMITS = {"AS": MEMORY, "CORE": 0, "FSIZE": 0, "NOFILE": 64, "NPROC": 0}
 

@@ -30,16 +30,6 @@ from pathlib import Path
 from passband.system.processes import bpf, system_calls
 from passband.system.processes.guard import LIMITS
 
-__all__ = [
-    "confined",
-    "end_process",
-    "environment",
-    "find_program",
-    "import_path",
-    "launch",
-    "start_on_socket",
-]
-
 # -I: neither the working folder nor PYTHON* variables; -S: no .pth file, which may run code;
 # -B: no byte code written. What site would have found comes with the import path.
 _OPTIONS = ("-I", "-S", "-B", "-X", "utf8")

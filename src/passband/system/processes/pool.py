@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-__all__ = ["PooledProcess", "ProcessPool"]
-
 _beginning = threading.Lock()  # of any pool
 
 

@@ -11,8 +11,6 @@ import os
 
 from passband.system.processes import bpf
 
-__all__ = ["program", "random_address"]
-
 _OPEN, _OPENAT, _CLONE, _EXECVE, _PRLIMIT = 2, 257, 56, 59, 302
 _CLONE_THREAD = 0x10000
 _WRITING = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000  # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND

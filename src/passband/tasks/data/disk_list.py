@@ -18,8 +18,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
 from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["Spool", "spooled"]
-
 _BLOCK = 64  # items that are written together
 _FEW = 4 * _BLOCK  # items that are simply kept
 _KEPT = 4_000_000  # bytes, as they are written, of the items that are kept as objects

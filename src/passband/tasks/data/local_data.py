@@ -15,8 +15,6 @@ from passband.errors import InvalidInput, Place, UnknownName, nearest
 from passband.files.records import Form, form_of
 from passband.tasks.data.rows import DataSource
 
-__all__ = ["LocalData", "local_data"]
-
 _BY_SPLIT = re.compile(r"(?P<split>[A-Za-z0-9_]+)=(?P<path>.+)")
 _SHARD = re.compile(r"(?P<split>.+?)(?:-[0-9]{5}-of-[0-9]{5})?\.")  # as files of the hub are named
 _FORMATS = "jsonl, json, csv, tsv or parquet, perhaps .gz"

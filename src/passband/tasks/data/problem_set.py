@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from passband.errors import InvalidInput, Place, nearest
+from passband.generate.problem import Problem
 from passband.generate.provider import Message
 from passband.score.scorer import Reference
 from passband.tasks.data.disk_list import spooled
@@ -20,10 +21,7 @@ from passband.tasks.file.task_code import made_rows, made_split, process_rows
 from passband.tasks.file.yaml_file import FunctionReference
 from passband.tasks.known_bad import BadProblem, KnownBad
 from passband.tasks.prompt.fewshot import ExamplePool, Prompt
-from passband.tasks.task import Problem
 from passband.version import __version__
-
-__all__ = ["Conditions", "ProblemSet"]
 
 USUAL_NAMES = (
     "problem_id",

@@ -28,8 +28,6 @@ from passband.tasks.file.file_access import Reach
 from passband.tasks.prompt.rendering import Renderer
 from passband.tasks.prompt.template import Template
 
-__all__ = ["Condition", "DataSource", "data_files", "digest_of", "plain_rows", "read_rows"]
-
 _FORMS: tuple[Form, ...] = get_args(Form)
 _OPTIONS = ("data_files", "data_dir", "field", "delimiter", "sep", "column_names", "names")
 _HUB_ONLY = ("trust_remote_code", "revision", "cache_dir", "download_mode", "streaming", "token")

@@ -15,8 +15,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-__all__ = ["TRUST", "Reach", "is_system_file"]
-
 TRUST = "--trust-task-code (trust=True in Python)"
 _OUTSIDE = "is neither below the task's folder nor below the working folder"
 _SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev", "/run")))

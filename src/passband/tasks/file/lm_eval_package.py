@@ -7,8 +7,6 @@ import importlib.util
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["is_of_lm_eval", "lm_eval_tasks", "lm_eval_version"]
-
 
 def lm_eval_tasks() -> Path | None:
     """Return the folder of lm-eval's task files; None if it is not installed."""

@@ -13,6 +13,7 @@ from passband.tasks.data.local_data import LocalData
 from passband.tasks.data.problem_set import Conditions, ProblemSet
 from passband.tasks.data.rows import Condition, DataSource
 from passband.tasks.diagnostics import Diagnostic, raise_errors
+from passband.tasks.entry import TaskEntry
 from passband.tasks.file.metric_list import read_metrics
 from passband.tasks.file.schema import TaskKeys, read_keys
 from passband.tasks.file.task_code import code_digests, import_function, problem_code, refuse_code
@@ -23,14 +24,11 @@ from passband.tasks.file.yaml_file import (
     read_with_includes,
     references,
 )
-from passband.tasks.find import TaskEntry
 from passband.tasks.prompt.choices import ChoiceOrder
 from passband.tasks.prompt.fewshot import Prompt, Turn
 from passband.tasks.prompt.field import Answers, ProblemField
 from passband.tasks.sampling import read_sampling
 from passband.tasks.task import Task
-
-__all__ = ["TaskReading", "load_task", "read_task", "read_values"]
 
 _SCORING = ("filter_list", "metric_list", "process_results")  # keys whose code makes no prompt
 

@@ -45,8 +45,6 @@ from passband.tasks.file.task_code_scoring import (
 from passband.tasks.file.yaml_file import FunctionReference, KeyPath, YamlFile, plain_json
 from passband.tasks.task import MetricEntry
 
-__all__ = ["ListedMetric", "Metrics", "listed_metrics", "read_metrics"]
-
 _PASS_AT_K = re.compile(r"pass_?at_?k", re.IGNORECASE)  # as in the stock humaneval and mbpp tasks
 _PASS = re.compile(r"pass@([1-9][0-9]*)")
 

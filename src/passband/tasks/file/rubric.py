@@ -9,8 +9,6 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.tasks.file.yaml_file import plain_json, read_yaml
 
-__all__ = ["read_rubric_file", "with_rubric"]
-
 _LARGEST = 1_000_000  # bytes
 _YAML = (".yaml", ".yml")
 

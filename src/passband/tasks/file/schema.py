@@ -16,17 +16,6 @@ from passband.score.registry import scorers
 from passband.score.scorer import Truncated
 from passband.tasks.file.yaml_file import FunctionReference, KeyPath, YamlFile
 
-__all__ = [
-    "IGNORED",
-    "REFUSED",
-    "FewshotKeys",
-    "FilterLine",
-    "FilterPipeline",
-    "MetricLine",
-    "TaskKeys",
-    "read_keys",
-]
-
 IGNORED: Mapping[str, str] = {
     "tag": "names several tasks at once when tasks are looked up; does not change this one",
     "group": "an older spelling of tag",

@@ -22,17 +22,6 @@ from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.file.lm_eval_package import lm_eval_tasks
 from passband.tasks.file.yaml_file import FunctionReference, YamlFile, references
 
-__all__ = [
-    "RowList",
-    "code_digests",
-    "import_function",
-    "made_rows",
-    "made_split",
-    "problem_code",
-    "process_rows",
-    "refuse_code",
-]
-
 _OF_LM_EVAL = "lm_eval.tasks."
 _modules: dict[tuple[Path, str], ModuleType] = {}  # by file and by the digest of its text
 

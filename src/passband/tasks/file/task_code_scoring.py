@@ -17,8 +17,6 @@ from passband.score.scorer import Reference
 from passband.tasks.file.task_code import code_digests, import_function
 from passband.tasks.file.yaml_file import FunctionReference, plain_json
 
-__all__ = ["MetricFunction", "ResultsFunction", "class_step", "custom_step"]
-
 
 class MetricFunction:
     """A function of ``metric: !function``, which returns a number, or several by their names.

@@ -21,16 +21,6 @@ from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.file.file_access import Reach, is_system_file
 from passband.tasks.file.lm_eval_package import is_of_lm_eval
 
-__all__ = [
-    "FunctionReference",
-    "KeyPath",
-    "YamlFile",
-    "plain_json",
-    "read_with_includes",
-    "read_yaml",
-    "references",
-]
-
 LARGEST = 1_000_000  # bytes; far beyond any task file, far below what would hurt
 LONGEST_NUMBER = 400  # characters; 1:1:1:... to the base of 60 takes the square of its length
 DEEPEST = 40  # levels of nesting; the readers behind this one recurse

@@ -19,22 +19,9 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.files.columns import matching, normalized
-from passband.score.extract.answer import find_boxed
 from passband.score.extract.parse_number import read_number
+from passband.score.extract.rules import find_boxed
 from passband.tasks.guess.columns import Field, expression_of, is_absent
-
-__all__ = [
-    "CHOICE",
-    "LETTER",
-    "AnswerKind",
-    "Choices",
-    "ShortAnswers",
-    "find_choices",
-    "kind_of",
-    "of_scorer",
-    "short_answers",
-    "target_of",
-]
 
 BOXED = "Work step by step, then put the final answer in \\boxed{}."
 LINE = 'Work step by step. The last line must be "Answer: " and the answer alone.'

@@ -27,23 +27,6 @@ from passband.files.columns import matching
 from passband.files.records import form_of, read_json, read_records
 from passband.tasks.data.rows import plain_rows
 
-__all__ = [
-    "LOOKED_AT",
-    "Field",
-    "FirstRows",
-    "choose",
-    "expression_of",
-    "fields_of",
-    "first_rows",
-    "is_absent",
-    "media_columns",
-    "named",
-    "refuse_empty",
-    "refuse_media",
-    "refuse_other_files",
-    "shown",
-]
-
 Row = Mapping[str, Any]
 
 _KEYWORDS = frozenset(

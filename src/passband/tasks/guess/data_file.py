@@ -18,8 +18,6 @@ from passband.tasks.guess.columns import fields_of, first_rows, refuse_media, re
 from passband.tasks.guess.guess import DataOptions, Guess, make_guess
 from passband.tasks.guess.notes import notes_of, used_columns, warnings_of
 
-__all__ = ["Draft", "draft_task", "is_data_file"]
-
 
 @dataclass(frozen=True)
 class Draft:

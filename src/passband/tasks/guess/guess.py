@@ -24,8 +24,6 @@ from passband.tasks.guess.columns import Field, choose, named, refuse_empty, sho
 from passband.tasks.prompt.rendering import Renderer
 from passband.tasks.prompt.template import Template
 
-__all__ = ["DataOptions", "Guess", "make_guess"]
-
 Row = Mapping[str, Any]
 
 QUESTIONS = (

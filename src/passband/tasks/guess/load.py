@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
+from passband.generate.problem import Problem
 from passband.tasks.data.problem_set import ProblemSet
 from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.file.loader import TaskReading, read_values
@@ -16,9 +17,7 @@ from passband.tasks.guess.columns import LOOKED_AT, is_absent
 from passband.tasks.guess.data_file import Draft, draft_task
 from passband.tasks.guess.guess import DataOptions
 from passband.tasks.guess.task_file import task_file_text
-from passband.tasks.task import Problem, Task
-
-__all__ = ["DataProblems", "load_data_task", "recorded_data_task", "write_task_file"]
+from passband.tasks.task import Task
 
 # What a key of the task is called on the command line.
 _OPTIONS = {"doc_to_text": "--prompt", "doc_to_target": "--answer", "doc_to_choice": "choices"}

@@ -10,8 +10,6 @@ from passband.tasks.data.problem_set import USUAL_NAMES
 from passband.tasks.guess.guess import DataOptions, Guess
 from passband.tasks.prompt.template import Template
 
-__all__ = ["notes_of", "used_columns", "warnings_of"]
-
 _MOST_UNUSED = 12  # columns that a note lists
 
 

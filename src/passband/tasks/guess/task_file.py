@@ -13,8 +13,6 @@ import yaml
 from passband.errors import InvalidInput
 from passband.tasks.guess.data_file import Draft
 
-__all__ = ["task_file_text"]
-
 _COMMENTS: Mapping[str, str] = {
     "task": "The name of the task, in tables and run directories.",
     "dataset_path": "The data, relative to this file.",

@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ChoiceOrder", "example_key"]
-
 
 @dataclass(frozen=True)
 class ChoiceOrder:

@@ -27,9 +27,6 @@ from passband.generate.provider import Message
 from passband.tasks.prompt.choices import ChoiceOrder, example_key
 from passband.tasks.prompt.field import Answers, ProblemField, Row
 
-__all__ = ["ExamplePool", "Prompt", "Turn"]
-
-
 CHOICES = "choices"  # the variable of doc_to_text that holds them
 
 

@@ -10,8 +10,6 @@ from passband.errors import InvalidInput, Place, describe, nearest
 from passband.tasks.prompt.rendering import Renderer
 from passband.tasks.prompt.template import Template
 
-__all__ = ["Answers", "ProblemField", "Row"]
-
 Row = Mapping[str, Any]
 
 LONGEST_LIST = 100_000  # characters; reading takes 500 bytes of memory for each

@@ -33,8 +33,6 @@ from passband.tasks.prompt.template import (
     undefined,
 )
 
-__all__ = ["RENDER_SECONDS", "Renderer", "render_here"]
-
 Row = Mapping[str, Any]
 Rendered = tuple[str | None, str]  # what kind of failure, if any, and the text or the message
 

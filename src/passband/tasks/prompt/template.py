@@ -30,8 +30,6 @@ from jinja2.visitor import NodeTransformer
 from passband.errors import InvalidInput, nearest
 from passband.score.patterns import compile_pattern
 
-__all__ = ["WHOLE_ROW", "Template", "fits", "has_loop", "is_simple", "undefined"]
-
 MOST_EXPRESSIONS = 200
 MOST_ITEMS = 64  # of a list that is written out
 LONGEST_ARGUMENT = 64  # characters; the factor by which replacing or joining may lengthen

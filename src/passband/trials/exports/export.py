@@ -29,30 +29,11 @@ from passband.stats.data.columns import CHOSEN
 from passband.trials.encoding import canonical
 from passband.trials.exports.json_lines import ProblemPart
 from passband.trials.query.filters import Choice
-from passband.trials.reader import ProblemRecord, RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import ProblemRecord, RunRecord
 from passband.trials.rows import LOWER_IS_BETTER, ScoreRow, TrialRow
 from passband.trials.settings import compared_spec
 from passband.trials.shards import Shards, shards_only
-
-__all__ = [
-    "EXPORTS",
-    "FURTHER",
-    "KEY",
-    "Exported",
-    "Row",
-    "RunSettings",
-    "column_kinds",
-    "decode_settings",
-    "encode_settings",
-    "export",
-    "export_columns",
-    "further_columns",
-    "lines",
-    "output_file",
-    "rows",
-    "whole_file",
-    "write_parquet",
-]
 
 KEY = b"passband.settings"
 _MOST = 1 << 20  # shards

@@ -29,8 +29,6 @@ from passband.trials.file.schema import text_of
 from passband.trials.file.unpacking import score_of, trial_of
 from passband.trials.rows import SCORE_STATUSES, STATUSES, TrialRow
 
-__all__ = ["JoinedLines", "LineWriter", "ProblemPart"]
-
 
 class ProblemPart(NamedTuple):
     """What the trials of a problem share: the beginning of a line, and a piece of its middle."""

@@ -13,10 +13,9 @@ from typing import IO, Any
 
 from passband.errors import InvalidInput
 from passband.trials.exports.export import EXPORTS, Row, output_file
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 from passband.trials.rows import CallRow
-
-__all__ = ["call_rows", "export_calls"]
 
 _COLUMNS = (
     "task", "model", "scorer", "problem_id", "trial", "vote", "swapped", "attempt", "status",

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from passband.errors import InvalidInput
 from passband.trials.exports.export import export_columns, rows, write_parquet
-from passband.trials.reader import RunRecord, Trials
-
-__all__ = ["LEAST_ROWS", "ROWS_PER_FILE", "export_parts"]
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 
 ROWS_PER_FILE = 1_000_000
 LEAST_ROWS = 100_000  # per file; many small files are slow to read, above all over a network

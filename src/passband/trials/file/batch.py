@@ -20,8 +20,6 @@ from passband.trials.file.checksums import BODY, NOTHING, SCORE, TRIAL
 from passband.trials.file.packing import MOST_TRIALS, SCORE_STATUS, STATUS, statements
 from passband.trials.rows import TrialRow
 
-__all__ = ["Batch"]
-
 # Columns of the trials that are alike; the others are NULL.
 _ALIKE = {
     "body": "id,run,problem,trial,status,codec,text,crc",

@@ -12,8 +12,6 @@ from passband.trials.file.checksums import is_intact
 from passband.trials.file.schema import CorruptStore, corrupt, selected, sqlite_errors
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreStatus, Status
 
-__all__ = ["CheckedRows"]
-
 _RUN_FIRST = ("trial", "attempt", "trial_tally", "problem")
 
 

@@ -32,22 +32,6 @@ from struct import Struct
 from typing import Any
 from zlib import crc32
 
-__all__ = [
-    "BODY",
-    "NOTHING",
-    "SCORE",
-    "TRIAL",
-    "TRIAL_SUMS",
-    "body_checksum",
-    "call_checksum",
-    "checksum",
-    "is_intact",
-    "score_checksum",
-    "score_tally_checksum",
-    "trial_checksum",
-    "trial_tally_checksum",
-]
-
 NOTHING = -(2**63)
 TRIAL = Struct("<16qd").pack
 BODY = Struct("<9q").pack

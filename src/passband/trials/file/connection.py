@@ -22,8 +22,6 @@ from passband.trials.file.schema import (
 )
 from passband.trials.file.wal import is_log_damaged
 
-__all__ = ["BUSY", "attach", "connect", "connect_to_audit", "connect_to_copy", "connect_to_read"]
-
 BUSY = 5_000  # milliseconds to wait for another process
 _LOG = "its log is not what was written, and commits after that are lost"
 

@@ -26,19 +26,6 @@ from passband.trials.file.schema import selected
 from passband.trials.file.writer import Writer
 from passband.trials.rows import CALL_STATUSES, CallRow, CallStatus
 
-__all__ = [
-    "TALLY",
-    "CallSums",
-    "CallTable",
-    "CallTotals",
-    "all_calls",
-    "call_of",
-    "calls_of",
-    "put_totals",
-    "read_totals",
-    "replies_of",
-]
-
 _PLACE = "scorer, problem, trial, call, attempt"
 _FAILED = CALL_STATUS["failed"]
 _TOGETHER = 500  # keys of one query

@@ -10,8 +10,6 @@ from pathlib import Path
 from passband.errors import ExitCode, PassbandError
 from passband.trials.file.schema import FILE, LOCK_FILE, SHARDS
 
-__all__ = ["Busy", "Lock", "holder"]
-
 
 class Busy(PassbandError):
     """Another process is writing to this run directory."""

@@ -15,8 +15,6 @@ from typing import Literal
 
 from passband.errors import PassbandError
 
-__all__ = ["Place", "State", "StoreLost"]
-
 State = Literal["here", "moved", "deleted", "replaced", "truncated", "overwritten", "unlogged"]
 _PAGE = 4096
 _GETPATH = 50  # F_GETPATH of macOS

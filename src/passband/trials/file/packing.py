@@ -28,23 +28,6 @@ from passband.trials.rows import (
     TrialRow,
 )
 
-__all__ = [
-    "CALL_STATUS",
-    "INTO",
-    "MARKS",
-    "MOST_TRIALS",
-    "SCORE_STATUS",
-    "STATUS",
-    "body",
-    "call",
-    "finite",
-    "insertions",
-    "packed",
-    "score",
-    "statements",
-    "trial",
-]
-
 MOST_TRIALS = 2**20  # of one problem; which ones are recorded is kept as bits
 STATUS = {name: number for number, name in enumerate(STATUSES)}
 SCORE_STATUS = {name: number for number, name in enumerate(SCORE_STATUSES)}

@@ -30,17 +30,6 @@ from passband.trials.file.packing import INTO, MARKS, packed
 from passband.trials.rows import AttemptRow, ProblemRow
 from passband.trials.settings import SettingsChanged, record_change
 
-__all__ = [
-    "BEHIND",
-    "OUTLINE",
-    "KnownProblem",
-    "Placing",
-    "ProblemTable",
-    "StoredProblem",
-    "digest_of",
-    "outline_of",
-]
-
 BEHIND = 2**40  # positions from here on are of problems that the data lack; no data reach it
 
 

@@ -22,27 +22,6 @@ from pathlib import Path
 
 from passband.errors import InvalidInput, PassbandError
 
-__all__ = [
-    "APPLICATION",
-    "CREATE",
-    "FILE",
-    "LOCK_FILE",
-    "SHARDS",
-    "TABLES",
-    "VERSION",
-    "CorruptStore",
-    "EmptyStore",
-    "check",
-    "corrupt",
-    "expected_tables",
-    "no_run",
-    "refuse_other_layout",
-    "selected",
-    "sqlite_errors",
-    "tables_of",
-    "text_of",
-]
-
 FILE = "trials.sqlite"
 LOCK_FILE = "lock"
 SHARDS = "shards"  # the folder of the stores of shards while they are asked

@@ -20,8 +20,6 @@ from passband.trials.file.packing import insertions, packed
 from passband.trials.file.tally_columns import ScoreTallies, TrialTallies
 from passband.trials.rows import STATUSES
 
-__all__ = ["ScoreTally", "Tallies", "TrialTally"]
-
 _MOST = 20_000  # tallies that are kept between transactions
 _LARGEST = 2**63  # what SQLite can count to
 _AT_ONCE = 20  # problems whose trials are added up again together

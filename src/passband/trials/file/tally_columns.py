@@ -17,8 +17,6 @@ from zlib import crc32
 from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.checksums import SCORE, TRIAL_SUMS, is_intact
 
-__all__ = ["ScoreTallies", "TrialTallies", "added"]
-
 _TOGETHER = 1_000  # rows that are checked in one go
 
 

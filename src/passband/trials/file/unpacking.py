@@ -27,8 +27,6 @@ from passband.trials.file.checksums import (
 from passband.trials.file.schema import TABLES, selected
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, TrialRow
 
-__all__ = ["placed_trial", "score_of", "scores_of", "trial_of", "trials_of"]
-
 _TRIAL = (
     f"SELECT {selected('trial', prefix='t.')}, b.* FROM trial AS t "
     "LEFT JOIN body AS b ON b.id=t.body WHERE"

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Words = npt.NDArray[np.uint32]
 
-__all__ = ["is_log_damaged"]
 
 _HEADER, _FRAME = 32, 24  # bytes
 _MAGIC = 0x377F0682  # the last bit says in which order the bytes of a checksum are read

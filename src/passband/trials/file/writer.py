@@ -21,8 +21,6 @@ from passband.trials.file.schema import FILE, sqlite_errors
 from passband.trials.file.tallies import Tallies
 from passband.trials.repair.first_page import SPARED, drop_spare, put_spare
 
-__all__ = ["LOW_WATER", "DiskNearlyFull", "Writer"]
-
 _LONG_LOG = 8_000_000  # bytes; twice what SQLite lets it grow to when nobody reads
 _GAP = 100  # milliseconds to wait for a gap between readers
 LOW_WATER = 64_000_000  # free bytes below which nothing is written: a full disk can lose more

@@ -17,11 +17,10 @@ from passband.trials.file.problem_table import StoredProblem
 from passband.trials.file.schema import FILE, corrupt
 from passband.trials.merging.entries import alone, united, united_shards
 from passband.trials.merging.overlap import Overlap, same_run, scorer_names
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 from passband.trials.settings import SettingsChanged, record_change
 from passband.trials.shards import Shards
-
-__all__ = ["Claims"]
 
 
 class _Known(NamedTuple):

@@ -27,8 +27,6 @@ from passband.trials.reader import Trials
 from passband.trials.rows import FAILED, TrialRow
 from passband.trials.store import Store
 
-__all__ = ["MergedStore"]
-
 _CHUNK = 10_000  # rows
 _CACHE = 16_000  # kB; a source has rows for pages all over the tables
 _PAGE = 4_096  # bytes

@@ -16,8 +16,8 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.trials.encoding import canonical
 from passband.trials.file.problem_table import StoredProblem
-from passband.trials.reader import RunRecord, ScorerRecord, SessionRecord, Trials
-from passband.trials.records import ORDER
+from passband.trials.reader import Trials
+from passband.trials.records import ORDER, RunRecord, ScorerRecord, SessionRecord
 from passband.trials.rows import ScorerEntry
 from passband.trials.settings import (
     MOVED_SERVER,
@@ -29,17 +29,6 @@ from passband.trials.settings import (
 )
 from passband.trials.shards import Shards, joined, with_shards
 from passband.trials.store import Store
-
-__all__ = [
-    "Entered",
-    "alone",
-    "enter_run",
-    "merge_origins",
-    "merge_sessions",
-    "record_of",
-    "united",
-    "united_shards",
-]
 
 
 def record_of(row: tuple[Any, ...]) -> RunRecord:

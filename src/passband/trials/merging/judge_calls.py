@@ -15,8 +15,6 @@ from passband.trials.reader import Trials
 from passband.trials.rows import CallRow
 from passband.trials.store import Store
 
-__all__ = ["ConflictingCalls", "merge_calls", "refuse_contradictions"]
-
 _CHUNK = 500  # calls
 
 

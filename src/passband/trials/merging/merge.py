@@ -23,14 +23,10 @@ from passband.trials.file.writer import LOW_WATER
 from passband.trials.merging.checks import Claims
 from passband.trials.merging.copy_rows import MergedStore
 from passband.trials.merging.entries import enter_run, merge_origins, merge_sessions, record_of
-from passband.trials.merging.overlap import conflict
 from passband.trials.merging.report import MergeReport
 from passband.trials.merging.rows import MergedRows, copy_calls
 from passband.trials.reader import Trials
-from passband.trials.settings import SettingsChanged
 from passband.trials.shards import Shards
-
-__all__ = ["MergeReport", "SettingsChanged", "conflict", "merge"]
 
 
 def merge(

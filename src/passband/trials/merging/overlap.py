@@ -19,20 +19,10 @@ from functools import cached_property
 from passband.trials.file.connection import attach
 from passband.trials.file.schema import FILE, sqlite_errors
 from passband.trials.merging.judge_calls import ConflictingCalls, refuse_contradictions
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
 from passband.trials.rows import FAILED, TrialRow
 from passband.trials.settings import SettingsChanged
-
-__all__ = [
-    "Overlap",
-    "bits",
-    "conflict",
-    "contradiction",
-    "recorded_twice",
-    "same_run",
-    "scorer_names",
-    "supersedes",
-]
 
 Names = Mapping[int, object]  # of scorers, by number
 

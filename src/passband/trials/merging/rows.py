@@ -18,8 +18,6 @@ from passband.trials.rows import ScoreRow, TrialRow
 from passband.trials.settings import SettingsChanged
 from passband.trials.store import Store
 
-__all__ = ["Masks", "MergedRows", "SharedTrials", "copy_calls", "places"]
-
 _CHUNK = 500  # trials
 
 

@@ -13,8 +13,6 @@ from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.packing import STATUS
 from passband.trials.rows import FAILED
 
-__all__ = ["Costs", "read_costs", "read_taken", "total_cost"]
-
 _UNITS = 10**12
 _TAKEN = {
     "cost": "cost",

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
     from passband.types import Floats, Ints
 
-__all__ = ["Counts", "Place", "stretches", "unscored_reason"]
-
 
 class Place(NamedTuple):
     """A problem's number, key and cluster, and where the data have it."""

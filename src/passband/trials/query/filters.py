@@ -19,8 +19,6 @@ from passband.trials.query.counts import Place, stretches
 from passband.trials.records import ProblemRecord, RunRecord
 from passband.trials.rows import SCORE_STATUSES, STATUSES, AttemptRow, TrialRow
 
-__all__ = ["STATUS_WORDS", "Choice", "ChosenTrials", "Differs", "Matches", "ProblemCounts"]
-
 _OF_SCORES = {
     "no_answer": f"s.status={SCORE_STATUSES.index('no_answer')}",
     "scorer_error": f"s.status={SCORE_STATUSES.index('error')}",

@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from passband.trials.rows import CallRow
 
-__all__ = ["TrialVotes", "votes_of"]
-
 
 class TrialVotes(NamedTuple):
     """The votes on one trial that have a value."""

@@ -21,8 +21,6 @@ from passband.trials.query.filters import Choice
 from passband.trials.records import RunRecord
 from passband.trials.rows import SCORE_STATUSES, STATUSES, TrialRow
 
-__all__ = ["TrialPlace", "Walk", "count_matches"]
-
 _TRIAL_STATUSES = {str(status): number for number, status in enumerate(STATUSES)}
 _SCORE_WORDS = {
     "no_answer": SCORE_STATUSES.index("no_answer"),

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
     from passband.types import Ints
 
-__all__ = ["count_complete_rounds", "outcomes_of_rounds"]
-
 
 def count_complete_rounds(recorded: Iterable[int]) -> int:
     """Return how many first trials all problems have; each has a number whose bits are its trials.

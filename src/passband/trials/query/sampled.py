@@ -10,8 +10,6 @@ from typing import Any
 from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.rows import STATUSES
 
-__all__ = ["sampled_answers", "sampled_scores", "some"]
-
 _OK = STATUSES.index("ok")
 _ANSWERS = (
     "SELECT t.problem, b.codec, b.text, b.reasoning, b.transcript FROM trial AS t "

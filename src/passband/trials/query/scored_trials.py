@@ -9,8 +9,6 @@ from passband.trials.file.unpacking import scores_of, trials_of
 from passband.trials.query.counts import stretches
 from passband.trials.rows import ScoreRow, TrialRow
 
-__all__ = ["all_scores", "scored_trials", "unseen_trials"]
-
 _WHERE = "t.run=? AND t.problem BETWEEN ? AND ?"
 _UNSEEN = (
     "NOT EXISTS (SELECT 1 FROM score AS s WHERE s.scorer=? AND s.problem=t.problem "

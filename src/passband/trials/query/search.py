@@ -14,8 +14,6 @@ from typing import Any, Literal, NamedTuple
 from passband.trials.encoding import decoded
 from passband.trials.file.checked_rows import CheckedRows
 
-__all__ = ["Column", "Extreme", "Found", "Search", "Stretch", "largest"]
-
 _TOGETHER = 1_000  # completions
 _BODIES = (
     "SELECT id, run, problem, trial, codec, text, reasoning, transcript FROM body "

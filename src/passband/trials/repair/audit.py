@@ -25,8 +25,6 @@ from passband.trials.file.schema import FILE, TABLES, VERSION, CorruptStore, sel
 from passband.trials.file.tallies import ScoreTally, TrialTally
 from passband.trials.repair.first_page import SPARED, spared
 
-__all__ = ["Audit", "audit"]
-
 _OF_RUNS = ("problem", "attempt", "trial")  # tables that are counted by run
 _TRIALS = (
     f"SELECT {selected('trial', prefix='t.')}, b.* FROM trial AS t "

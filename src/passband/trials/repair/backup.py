@@ -20,8 +20,6 @@ from passband.trials.file.schema import FILE, corrupt, no_run, sqlite_errors
 from passband.trials.file.writer import DiskNearlyFull
 from passband.trials.repair.audit import Audit, audit
 
-__all__ = ["backup", "copy_to"]
-
 
 def backup(directory: Path, to: Path) -> Audit:
     """Copy a run directory as it is at one moment, also while a run is writing it.

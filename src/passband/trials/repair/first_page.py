@@ -13,8 +13,6 @@ from typing import Any
 from passband.trials.file.packing import INTO, MARKS, packed
 from passband.trials.file.schema import selected
 
-__all__ = ["SPARED", "drop_spare", "fill_spare", "put_spare", "spared"]
-
 SPARED = ("run", "scorer")
 
 

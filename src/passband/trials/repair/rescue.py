@@ -23,8 +23,6 @@ from passband.trials.file.schema import (
     tables_of,
 )
 
-__all__ = ["KEYS", "Rescue", "make", "opened", "spare_rows"]
-
 # By what each table is read. Tables that others refer to come first: they tell how far to look.
 KEYS = {
     "run": ("rowid",),

@@ -30,8 +30,6 @@ from passband.trials.file.tallies import Tallies
 from passband.trials.repair.first_page import SPARED, fill_spare, spared
 from passband.trials.repair.rescue import KEYS, Rescue, make, opened, spare_rows
 
-__all__ = ["Salvaged", "rebuild", "salvage"]
-
 _BLOCK = 4096  # bytes: a page, and what a bad disk loses at least
 
 # What each row needs of the others, in the order in which they have to be looked at.

@@ -20,8 +20,6 @@ from passband.view.markup import Child, Html, name, tag
 from passband.view.notes import banner
 from passband.view.shell import Crumb, page
 
-__all__ = ["Side", "comparison_page"]
-
 
 @dataclass(frozen=True)
 class Side:

@@ -7,8 +7,6 @@ from passband.view.links import Links
 from passband.view.markup import name, tag
 from passband.view.shell import Crumb, page
 
-__all__ = ["failure_page", "plain_page"]
-
 
 def failure_page(links: Links, title: str, error: object) -> str:
     """Return a page on what cannot be shown, with the way to what can."""

@@ -19,8 +19,6 @@ from passband.view.pages.trials import TrialsPage, filter_links, search_form, tr
 from passband.view.shell import page
 from passband.view.words import asked, cost, done, failures, percent, share, status_words, time_left
 
-__all__ = ["run_page", "run_texts"]
-
 
 def run_page(
     here: Here,

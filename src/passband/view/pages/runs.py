@@ -13,8 +13,6 @@ from passband.view.markup import Html, fragment, isolated, name, tag
 from passband.view.shell import page
 from passband.view.words import done, failures, status_words, time_left
 
-__all__ = ["RUNS_A_PAGE", "card_texts", "runs_key", "runs_page"]
-
 RUNS_A_PAGE = 50  # directories
 
 

@@ -13,8 +13,6 @@ from passband.view.markup import name, tag
 from passband.view.pages.trials import search_form
 from passband.view.shell import page_end, page_start
 
-__all__ = ["MOST_FOUND", "search_end", "search_row", "search_start"]
-
 MOST_FOUND = 500
 
 

@@ -12,8 +12,6 @@ from passband.view.here import Here
 from passband.view.markup import Html, name, tag
 from passband.view.shell import page
 
-__all__ = ["PROBLEMS_A_PAGE", "problems_page", "strip_section"]
-
 PROBLEMS_A_PAGE = 50
 _LINKS = 250  # in a strip; more would be too narrow to be hit
 _TALL = 100  # units of height; the outline is of rates, not of trials

@@ -16,9 +16,6 @@ from passband.view.markup import Child, Html, fragment, name, tag
 from passband.view.pages.trials import TrialsPage, trials_section
 from passband.view.shell import Crumb, page
 
-__all__ = ["ALONG", "PART", "TrialPage", "difference_page", "problem_page", "text_page", "texts_of",
-           "trial_page"]  # fmt: skip
-
 ALONG = ("all", "wrong", "slow", "long")  #: filters whose keys j and k go through all trials
 PART = 200_000  # characters of a text on a page of its own
 _CONTEXT = 2_000  # characters of what both texts have, before and after a change

@@ -14,9 +14,6 @@ from passband.view.markup import Child, Html, fragment, name, tag
 from passband.view.shell import page
 from passband.view.words import FILTERS
 
-__all__ = ["TRIALS_A_PAGE", "TrialsPage", "filter_links", "search_form", "trials_page",
-           "trials_section", "trials_table"]  # fmt: skip
-
 TRIALS_A_PAGE = 50
 _LONGEST = 120  # characters of an answer in a table
 

@@ -11,15 +11,14 @@ from scipy.special import ndtr
 from passband import InvalidInput, NotEnoughData, Outcomes
 from passband.errors import WrongType
 from passband.stats.decision.comparison import compare
-from passband.stats.decision.planning.file import save_content
+from passband.stats.decision.planning.file import Plan, save_content
 from passband.stats.decision.planning.plans import (
-    Plan,
     detectable,
     plan,
     plan_difference,
-    plan_width,
     problems_for_power,
 )
+from passband.stats.decision.planning.widths import plan_width
 from passband.stats.decision.variance import split_variance
 from passband.stats.interval.default.wilson import student_quantile
 

@@ -11,11 +11,10 @@ from passband.stats.decision.planning.simulation import (
     Laws,
     SimulatedWidths,
     draw_laws,
-    posterior_of_betas,
     simulated_widths,
 )
 from passband.stats.interval.fit.count_grid import CountGrid, points
-from passband.stats.interval.fit.mixture import fit_mixture
+from passband.stats.interval.fit.mixture import fit_mixture, posterior_of_betas
 from passband.stats.metric.registry import parse_metric
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from passband import Outcomes, estimate
-from passband.stats.decision.planning.plans import plan_difference, plan_width
+from passband.stats.decision.planning.plans import plan_difference
 from passband.stats.decision.planning.variances import moment_widths
+from passband.stats.decision.planning.widths import plan_width
 from passband.stats.metric.registry import parse_metric
 
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from passband import InvalidInput, NotEnoughData, Outcomes, estimate
 from passband.errors import WrongType
 from passband.stats.data.evidence import BOTH, Evidence, Finding
-from passband.stats.decision.planning.plans import Plan, detectable, plan_difference, plan_width
-from passband.stats.decision.planning.widths import least
+from passband.stats.decision.planning.file import Plan
+from passband.stats.decision.planning.plans import detectable, plan_difference
+from passband.stats.decision.planning.widths import least, plan_width
 from passband.stats.interval.default.wilson import student_quantile
 
 

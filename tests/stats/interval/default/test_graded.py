@@ -17,12 +17,14 @@ from passband.notes import (
     ONE_PROBLEM_NO_INTERVAL,
     joined,
 )
+from passband.stats.checks import Over
 from passband.stats.data.scale import UNIT, Scale
 from passband.stats.interval.default.wilson import roots, student_quantile
-from passband.stats.interval.estimation import Estimate, Over
+from passband.stats.interval.estimation import Estimate
 from passband.stats.metric.components import BestScore, MeanScore
+from passband.stats.metric.metric import BlendMetric, Metric
 from passband.stats.metric.names import MetricName
-from passband.stats.metric.registry import BlendMetric, Metric, families, register_family
+from passband.stats.metric.registry import families, register_family
 
 ROWS = [[0.0, 0.25, 1.0, 0.5], [1.0, 1.0, 0.75, 1.0], [0.0, 0.0, 0.0, 0.5], [0.5, 0.25, 0.0, 1.0]]
 SCORES = [[0.1, 0.5, 0.9], [0.3, 0.2, 0.4], [1.5, 0.9, 2.1], [0.2, 0.3, 0.7]]

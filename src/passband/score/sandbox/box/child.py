@@ -16,7 +16,6 @@ from . import confine
 if TYPE_CHECKING:
     from . import wire
 
-__all__ = ["Confinement", "exec_command", "start"]
 
 _NEW_PID, _NEW_MOUNT, _NEW_IPC = 0x20000000, 0x00020000, 0x08000000
 _CLONE = {"x86_64": 56, "aarch64": 220}

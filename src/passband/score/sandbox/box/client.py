@@ -11,8 +11,6 @@ import time
 
 from . import wire
 
-__all__ = ["ZygoteGone", "converse"]
-
 _GRACE = 60.0  # seconds beyond the wall clock for a zygote to answer, on a busy machine
 
 

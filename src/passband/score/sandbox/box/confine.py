@@ -21,11 +21,6 @@ if TYPE_CHECKING:  # such aliases cannot be made by Python 3.8
     Step = tuple[str, Callable[..., Any], tuple[Any, ...]]  # its name, a function, its arguments
     Limits = dict[str, float]
 
-__all__ = [
-    "capability_steps", "carry_out", "filter_steps", "folder_steps", "hide_processes",
-    "limit_steps", "user_steps",
-]  # fmt: skip
-
 
 _NOSUID, _NODEV, _READ_ONLY, _PRIVATE = 0x2, 0x4, 0x1, 0x4000 | 0x40000
 _NEW_MOUNT = 0x00020000

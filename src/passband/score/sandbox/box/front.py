@@ -15,8 +15,6 @@ import socket
 from . import child, wire, zygote
 from .client import ZygoteGone, converse
 
-__all__ = ["main"]
-
 
 def main(settings: wire.Message) -> None:
     """Serve jobs until standard input ends."""

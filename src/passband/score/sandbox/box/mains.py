@@ -16,8 +16,6 @@ import sys
 
 from . import child, program, tests, wire
 
-__all__ = ["MAINS", "judge_all", "judge_trials", "serve_calls"]
-
 _OWN = ("tests", "program")  # modules that every trial makes again
 
 

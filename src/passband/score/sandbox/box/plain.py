@@ -24,7 +24,6 @@ if TYPE_CHECKING:  # such aliases cannot be made by Python 3.8
     Writer = Callable[[Any, bool], object]  # of a value of one class; whether to be strict
     Reader = Callable[[Any], object]
 
-__all__ = ["NotPlain", "Opaque", "decode", "encode"]
 
 _LONG = 1 << 12  # bits; Python refuses to write out longer numbers as decimal digits
 _MOST_ITEMS = 100_000  # of an iterator

@@ -16,8 +16,6 @@ from typing import Any
 
 from . import plain, wire
 
-__all__ = ["called", "describe", "function_of", "load", "run_script", "serve", "text_of"]
-
 _MUTABLE = (list, dict, set, bytearray)  # of which a test can tell the same one from an equal one
 
 

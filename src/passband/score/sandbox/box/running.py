@@ -15,8 +15,6 @@ import time
 from . import mains, wire
 from .child import Confinement
 
-__all__ = ["JudgeProcess", "RunningTrial", "new_folder", "remove_folder"]
-
 
 class JudgeProcess:
     """Started for a trial, and kept for the next ones while tests leave nothing behind."""

@@ -15,8 +15,6 @@ from typing import Any
 from . import plain, wire
 from .program import describe, load
 
-__all__ = ["Remote", "judge", "judge_in_one", "verdict_on"]
-
 _SHOWN = 160  # characters of a call, of a result, of a line
 _ENDS_OF_LOOPS = (StopIteration, StopAsyncIteration)
 

@@ -9,8 +9,6 @@ import struct
 from collections.abc import Iterable
 from typing import Any, Dict, Protocol  # noqa: UP035  an alias is made below, by Python 3.8 too
 
-__all__ = ["LARGEST", "BadFrame", "Channel", "Message", "receive", "receive_with_files", "send"]
-
 Message = Dict[str, Any]  # noqa: UP006
 LARGEST = 16 << 20  # bytes of a frame
 _MOST_FILES = 8

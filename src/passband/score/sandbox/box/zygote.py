@@ -18,8 +18,6 @@ from . import confine, mains, plain, program, tests, wire
 from .child import Confinement
 from .running import JudgeProcess, RunningTrial, new_folder, remove_folder
 
-__all__ = ["main"]
-
 # What programs import most, and what other modules of theirs need. Not those that do something in
 # every fork: random seeds itself again, threading makes new locks, and each trial pays for it.
 _PRELOADED = (

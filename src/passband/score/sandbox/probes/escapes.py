@@ -20,8 +20,6 @@ from passband.score.sandbox.probes import Probe
 from passband.score.sandbox.protocol import Limits, ProgramExit
 from passband.score.sandbox.zygotes import Zygotes
 
-__all__ = ["ESCAPES"]
-
 _LIMITS = Limits(wall=20, cpu=10, disk=4 << 20, memory=512 << 20)
 _BRIEF = Limits(wall=0.5, cpu=1)
 _LONG = Limits(wall=60, cpu=1)  # so that the processor time ends it, on a busy machine too

@@ -8,8 +8,6 @@ from passband.score.sandbox.probes import Probe
 from passband.score.sandbox.protocol import Limits, UnitTests
 from passband.score.sandbox.zygotes import Zygotes
 
-__all__ = ["FORGERIES", "HONEST", "PROGRAMS", "TEST", "unit_tests"]
-
 LIMITS = Limits(wall=20, cpu=10)
 TEST = """
 def check(candidate):

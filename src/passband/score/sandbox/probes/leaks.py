@@ -8,8 +8,6 @@ from passband.score.sandbox.probes import Probe
 from passband.score.sandbox.protocol import Limits
 from passband.score.sandbox.zygotes import Zygotes
 
-__all__ = ["LEAKS"]
-
 _LIMITS = Limits(wall=20, cpu=10)
 
 _LIBC = "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"

@@ -17,8 +17,6 @@ from passband.notes import Note, notes_as_json
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
 
-__all__ = ["Plan", "PlanGoal", "PlannedDesign", "content_hash", "load_content", "save_content"]
-
 
 def content_hash(content: Mapping[str, Any]) -> str:
     """Return the hash of a plan's content, whatever file it is in."""

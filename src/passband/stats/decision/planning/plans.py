@@ -41,17 +41,6 @@ from passband.stats.interval.default.wilson import normal_quantile, student_quan
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
 
-__all__ = [
-    "Detectable",
-    "Plan",
-    "PlannedDesign",
-    "detectable",
-    "plan",
-    "plan_difference",
-    "plan_width",
-    "problems_for_power",
-]
-
 _MOST = 2.0**51
 
 

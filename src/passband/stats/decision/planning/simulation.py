@@ -34,8 +34,6 @@ from passband.stats.interval.seeds import generator
 from passband.stats.metric.metric import Metric
 from passband.types import Floats, Ints
 
-__all__ = ["Laws", "SimulatedWidths", "draw_laws", "simulated_widths"]
-
 _STEPS = 100  # towards the pairs, or fewer where there are many kinds of them
 _MOST_WORK = 6_400  # steps times kinds of pairs
 _LEAST_INFORMATIVE = 5.0  # problems that differ from the commonest pair

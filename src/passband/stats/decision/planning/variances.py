@@ -25,18 +25,6 @@ from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
 
-__all__ = [
-    "CORRELATION",
-    "Assumed",
-    "MomentWidths",
-    "from_numbers",
-    "from_pilot",
-    "moment_widths",
-    "pair_of_numbers",
-    "pair_of_pilot",
-    "refuse_votes",
-]
-
 CORRELATION = 0.5
 
 

@@ -36,16 +36,6 @@ from passband.stats.interval.default.wilson import normal_quantile, student_quan
 from passband.stats.interval.fit.count_grid import needs_bins
 from passband.stats.metric.registry import parse_metric
 
-__all__ = [
-    "MOST_PROBLEMS",
-    "TOO_SMALL",
-    "Widths",
-    "least",
-    "numbers_of_trials",
-    "plan_width",
-    "widths_of",
-]
-
 _CLOSE = 1.01  # simulated half-widths are not known more closely than that
 _STEPS = 8  # of the secant; then the bracket is halved
 

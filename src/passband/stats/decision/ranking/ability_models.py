@@ -32,8 +32,6 @@ from passband.stats.decision.ranking.likelihood import LikelihoodTerms
 from passband.stats.metric.metric import Metric
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["BradleyTerry", "ConditionalLogit", "ModelResults"]
-
 _BLOCK = 1 << 21  # entries of a table of problems and pairs
 
 

@@ -25,8 +25,6 @@ from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.registry import measured_on, parse_metric
 from passband.types import Ints
 
-__all__ = ["allow_claims", "check_models", "compare_all", "notes_on_data", "unscored_notes"]
-
 
 def compare_all(
     models: Mapping[str, Outcomes],

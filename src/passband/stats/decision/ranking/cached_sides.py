@@ -28,8 +28,6 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.metric import Metric
 from passband.types import Floats
 
-__all__ = ["CachedIndependent", "EndCurve", "SideTable", "SideTables", "crossing"]
-
 _STEP = 0.25
 _NODES = 25  # normal deviations 0, 0.25, ..., 6
 _DEGREE = 5

@@ -10,8 +10,6 @@ import numpy as np
 from passband.stats.checks import Over
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["AbilityFit", "Likelihood", "LikelihoodTerms", "fitted"]
-
 _STEPS = 200
 _ACCURACY = 1e-5
 _FLOOR = 0.5  # of the variance of the trials, as a share of which no other variance is smaller

@@ -28,8 +28,6 @@ from passband.stats.interval.estimation import estimate
 from passband.stats.metric.metric import Metric
 from passband.types import Floats
 
-__all__ = ["ModelMatrix", "rank_intervals"]
-
 _ENOUGH_MODELS = 3  # from which on tables of levels cost less than the searches they save
 
 

@@ -47,8 +47,6 @@ from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
 
-__all__ = ["rank_models"]
-
 _SINGLE_TRIALS = ("pass@1", "avg")
 _ENOUGH_UNITS = 10
 _FARTHEST = 6.0  # deviations; beyond, no interval here is worth being believed

@@ -13,16 +13,6 @@ from passband.stats.checks import Over
 from passband.stats.data.outcomes import Policy
 from passband.stats.data.scale import titled
 
-__all__ = [
-    "Abilities",
-    "ModelAbility",
-    "ModelPair",
-    "RankedModel",
-    "Ranking",
-    "RankingModel",
-    "found_pair",
-]
-
 
 @dataclass(frozen=True)
 class ModelPair:

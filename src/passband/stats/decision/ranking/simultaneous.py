@@ -19,16 +19,6 @@ from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.interval.seeds import generator
 from passband.types import Bools, Floats, Ints
 
-__all__ = [
-    "DRAWS",
-    "Largest",
-    "benjamini_hochberg",
-    "best_confidences",
-    "drawn_errors",
-    "holm",
-    "standard_errors",
-]
-
 DRAWS = 20_000
 
 

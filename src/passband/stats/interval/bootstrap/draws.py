@@ -21,15 +21,6 @@ from passband.stats.interval.bootstrap.exact import SLACK
 from passband.stats.metric.metric import Metric
 from passband.types import Floats, Ints
 
-__all__ = [
-    "REPLICATES",
-    "Replicates",
-    "blocks",
-    "bootstrap_means",
-    "bootstrap_totals",
-    "graded_totals",
-]
-
 REPLICATES = 10_000
 _BLOCK = 1 << 18  # random numbers held at a time
 

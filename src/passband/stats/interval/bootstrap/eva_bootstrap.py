@@ -11,8 +11,6 @@ from passband.stats.interval.registry import Interval, register_method
 from passband.stats.interval.request import IntervalRequest
 from passband.types import Floats
 
-__all__ = ["EVA_REPLICATES", "eva", "eva_means"]
-
 EVA_REPLICATES = 2000
 
 

@@ -31,15 +31,6 @@ from numpy.typing import NDArray
 
 from passband.types import Floats, Ints
 
-__all__ = [
-    "MeanDistribution",
-    "TrialGroup",
-    "ValuePool",
-    "bootstrap_distribution",
-    "distribution_of_groups",
-    "distribution_of_mean",
-]
-
 SLACK = 1e-11  # a cumulated probability this close to the requested one counts as equal
 _WINDOW = 20.0  # standard errors
 _ON_LATTICE = 1e-9

@@ -58,8 +58,6 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import generator
 from passband.types import Floats
 
-__all__ = ["bca", "percentile", "student_t", "studentized", "two_level"]
-
 _FEW = 10
 _MOST_POOLS = 256
 

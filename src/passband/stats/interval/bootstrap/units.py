@@ -26,19 +26,6 @@ from passband.stats.metric.metric import Metric
 from passband.stats.metric.pmf import binomial_pmf
 from passband.types import Floats, Ints
 
-__all__ = [
-    "Units",
-    "data_seed",
-    "estimates",
-    "redrawn_graded",
-    "redrawn_trials",
-    "trial_groups",
-    "trial_pools",
-    "two_level_units",
-    "units_of",
-]
-
-
 _LEVELS = 256
 _MOST_RESAMPLES = 10_000  # of 8 units there are 6,435
 

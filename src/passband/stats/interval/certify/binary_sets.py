@@ -30,16 +30,6 @@ from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.stats.metric.metric import Metric
 from passband.types import Floats, Ints
 
-__all__ = [
-    "ClusterSets",
-    "CountSets",
-    "DrawnCounts",
-    "blend_sets",
-    "cluster_sets",
-    "draw_counts",
-    "latent_values",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class DrawnCounts:

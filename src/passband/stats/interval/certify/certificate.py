@@ -15,8 +15,6 @@ from dataclasses import dataclass, replace
 from passband.stats.interval.certify.simulation import Simulation
 from passband.stats.interval.default.wilson import level_of, normal_quantile
 
-__all__ = ["LARGEST_QUANTILE", "Certificate", "LawCoverage", "calibrated", "certificate_of"]
-
 _MISSED = 0.05  # what intervals of 95% may miss; shortfalls are shares of it, or of less
 _LOW, _GATE = 0.6, 0.4
 _LOW_ERRORS, _GATE_ERRORS = 2.3, 1.5  # Monte-Carlo standard errors that a shortfall has to exceed

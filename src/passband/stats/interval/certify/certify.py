@@ -33,8 +33,6 @@ from passband.stats.interval.seeds import generator, seed_of_data
 from passband.stats.metric.components import BestScore, MeanScore
 from passband.types import Floats
 
-__all__ = ["FEW_SETS", "MANY_SETS", "certified", "needs_simulation"]
-
 MANY_SETS = 500  #: data sets of each law
 FEW_SETS = 150  #: of each law, where a summary certifies by itself
 _SINGLE_SHARE = 60  # percent of the data sets, where their intervals are made one by one

@@ -22,8 +22,6 @@ from passband.stats.interval.default.graded_sample import GradedSample
 from passband.stats.metric.components import BestScore
 from passband.types import Floats, Ints
 
-__all__ = ["GradedSets", "problem_sets", "trial_sets"]
-
 
 @dataclass(frozen=True, eq=False)
 class GradedSets(Simulation):

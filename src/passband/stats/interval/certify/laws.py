@@ -31,16 +31,6 @@ import numpy as np
 from passband.stats.interval.fit.mixture import Mixture
 from passband.types import Floats, Ints
 
-__all__ = [
-    "Copula",
-    "ProbabilityLaw",
-    "ValueLaw",
-    "between_variance",
-    "fitted_laws",
-    "pooled_residuals",
-    "problem_laws",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class ProbabilityLaw:

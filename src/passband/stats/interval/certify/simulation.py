@@ -18,15 +18,6 @@ from passband.stats.interval.registry import interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.types import Bools, Floats, Ints
 
-__all__ = [
-    "SimulatedDesign",
-    "SimulatedEnds",
-    "Simulation",
-    "SingleSets",
-    "request_of",
-    "with_edges",
-]
-
 _SLACK = 1e-9  # an end and the truth may be the same number, computed in two ways
 
 

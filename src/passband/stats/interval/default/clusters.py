@@ -39,25 +39,6 @@ from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.interval.request import IntervalRequest
 from passband.types import Floats, Ints
 
-__all__ = [
-    "ClusterSpread",
-    "ClusteredValues",
-    "ExpectedProblem",
-    "SizeEffect",
-    "are_few",
-    "carriers",
-    "cluster_notes",
-    "cluster_spread",
-    "cluster_values",
-    "clusters_of",
-    "expected_of",
-    "few_by_kish",
-    "kish_number",
-    "over_clusters",
-    "precision_weights",
-    "size_effect",
-]
-
 
 @dataclass(frozen=True)
 class ClusterSpread:

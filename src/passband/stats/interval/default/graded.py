@@ -48,15 +48,6 @@ from passband.stats.interval.ratio import may_lack_tail
 from passband.stats.interval.registry import Interval
 from passband.stats.interval.request import IntervalRequest
 
-__all__ = [
-    "coins_over_trials",
-    "graded_ends",
-    "graded_interval",
-    "graded_notes",
-    "graded_over_trials",
-    "reason_for_none",
-]
-
 _LEAST = 1e-13
 
 

@@ -33,8 +33,6 @@ from passband.stats.interval.default.wilson import (
 from passband.stats.interval.ratio import log_normal_ends
 from passband.types import Floats
 
-__all__ = ["graded_over_problems", "missed_share"]
-
 _LEAST = 1e-13
 _LEAN = 1.5  # a sample understates the skewness of a long tail
 _FARTHEST = 3.0  # e^3 = 20 times the mean: farther out, a log-normal law says nothing

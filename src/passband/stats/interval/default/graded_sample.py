@@ -31,15 +31,6 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.metric import Metric
 from passband.types import Floats, Ints
 
-__all__ = [
-    "GradedNoise",
-    "GradedSample",
-    "SharedCounts",
-    "noise_moments",
-    "share_out",
-    "trials_for_noise",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class GradedNoise:

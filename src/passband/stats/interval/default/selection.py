@@ -43,18 +43,6 @@ from passband.stats.interval.registry import Interval, interval_for, register_me
 from passband.stats.interval.request import IntervalRequest
 from passband.types import Floats
 
-__all__ = [
-    "auto",
-    "count_notes",
-    "ends_of",
-    "has_few_repeats",
-    "is_alone",
-    "one_sided",
-    "over_own_trials",
-    "rests_on_few",
-    "target_notes",
-]
-
 _RATES = 33  # at which the metric is looked at, should it not rise with p
 
 

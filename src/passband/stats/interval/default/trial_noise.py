@@ -32,8 +32,6 @@ from passband.stats.interval.fit.mixture import LEAST, Law, Mixing, Mixture
 from passband.stats.metric.pmf import binomial_pmf
 from passband.types import Floats
 
-__all__ = ["FewLevels", "TrialNoise", "pooled_variance", "principal_laws", "trial_noise"]
-
 _NO_MORE = 1e-9  # a coefficient at which a law has no further points, but for rounding
 
 

@@ -35,15 +35,6 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.votes import VoteValue, vote_table
 from passband.types import Floats, Ints
 
-__all__ = [
-    "AnswerModel",
-    "VoteReplicates",
-    "answer_notes",
-    "replicates_of",
-    "vote_over_trials",
-    "vote_trial_notes",
-]
-
 _EXTRA = 0.125  # of a trial
 _FRESH = -2  # the number of an answer that nobody else gives
 _COUNTED = 1500  # votes over 64 trials

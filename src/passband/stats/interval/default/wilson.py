@@ -28,20 +28,6 @@ from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.metric.pmf import binomial_pmf
 from passband.types import Floats
 
-__all__ = [
-    "Ends",
-    "between_ends",
-    "level_of",
-    "normal_quantile",
-    "outer_ends",
-    "over_problems",
-    "over_trials",
-    "roots",
-    "student_quantile",
-    "student_quantiles",
-    "widened_distribution",
-]
-
 _LEAST_VARIANCE = 1e-13
 _SHARING = 16  # numbers of problems, from 1 to all, that are taken to share a hidden rate
 

@@ -11,8 +11,6 @@ import numpy as np
 from passband.stats.checks import ROUNDING
 from passband.types import Floats, Ints
 
-__all__ = ["BetaMixture", "added"]
-
 
 def added(at: Ints, weights: Floats, length: int = 0) -> Floats:
     """Add up weights by position."""

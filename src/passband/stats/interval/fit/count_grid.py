@@ -22,16 +22,6 @@ from passband.stats.data.counts import Histogram
 from passband.stats.metric.pmf import binomial_pmf, log_choose
 from passband.types import Floats, Ints
 
-__all__ = [
-    "GRID_POINTS",
-    "CountGrid",
-    "binned_counts",
-    "grid_for",
-    "grid_of",
-    "is_too_large",
-    "needs_bins",
-]
-
 GRID_POINTS = 60  # success probabilities sin(pi j / 120)^2 for j = 0..60: denser near 0 and 1
 _MEANS = 24
 _MOST_PAIRS_KEPT = 1_024  # 4 MB of tables

@@ -35,19 +35,6 @@ import numpy as np
 from passband.stats.interval.fit.count_grid import CountGrid, beta_masses
 from passband.types import Bools, Floats
 
-__all__ = [
-    "LEAST",
-    "Law",
-    "Mixing",
-    "Mixture",
-    "TrialStratum",
-    "fit_mixture",
-    "maximised",
-    "posterior_of_betas",
-    "sharpened",
-    "strata_of",
-]
-
 LEAST = 1e-300  # a pair between two grid points may be out of reach of both
 _TINY = 1e-37  # in reach of single precision
 _CYCLES = 12  # of three steps each; they go about as far as 400 plain steps

@@ -18,8 +18,6 @@ from passband.stats.interval.fit.beta_mixture import BetaMixture, added
 from passband.stats.metric.metric import Metric
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["MIN_WEIGHT", "BetaCounts", "FittedPrior", "SpikedBeta", "fit_spiked", "fitted_prior"]
-
 
 @dataclass(frozen=True, eq=False)
 class BetaCounts:

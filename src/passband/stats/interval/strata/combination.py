@@ -22,8 +22,6 @@ from passband.stats.interval.strata.weights import Shares, Weights, check_names,
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 
-__all__ = ["Stratified", "combine"]
-
 
 @dataclass(frozen=True)
 class Stratified(Displayed):

@@ -30,8 +30,6 @@ from passband.stats.interval.strata.combination import combined_estimate
 from passband.stats.interval.strata.weights import Labels, Weights, split_by
 from passband.stats.metric.metric import Metric
 
-__all__ = ["SamplingDesign", "part_of_population"]
-
 
 def part_of_population(problems: Estimate, trials: Estimate, population: int) -> Estimate:
     """Return the estimate for a population, from those over problems and over trials."""

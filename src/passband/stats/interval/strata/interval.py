@@ -38,8 +38,6 @@ from passband.stats.interval.strata.spread import (
 )
 from passband.types import Floats
 
-__all__ = ["strata_interval"]
-
 _ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value of their stratum
 
 

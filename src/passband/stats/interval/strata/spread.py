@@ -38,17 +38,6 @@ from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.interval.registry import Interval
 from passband.types import Floats, Ints
 
-__all__ = [
-    "StratumSpread",
-    "edge_over_problems",
-    "spread_of_counts",
-    "spread_of_values",
-    "square_and_add",
-    "strata_over_problems",
-    "strata_over_trials",
-    "weighted_counts",
-]
-
 _LEAST = 1e-13
 
 

@@ -15,8 +15,6 @@ from passband.stats.checks import as_number
 from passband.stats.data.cells import is_absent, label
 from passband.stats.data.outcomes import Outcomes
 
-__all__ = ["Labels", "Shares", "Weights", "check_names", "shares_of", "split_by"]
-
 Weights = str | Mapping[str, float]  # "equal", "size", or a share for each stratum
 
 _EXACT = 1e-9  # of the sum, which rounding may miss
