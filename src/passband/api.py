@@ -21,21 +21,21 @@ from typing import TYPE_CHECKING, Any, overload
 from passband.errors import WrongType
 
 if TYPE_CHECKING:
-    from passband.readers.sources import Data
-    from passband.stats.checks import Over
-    from passband.stats.data.outcomes import Policy
-    from passband.stats.decision.comparison import Comparison, Test
-    from passband.stats.decision.planning.file import Plan
-    from passband.stats.decision.planning.plans import Detectable
-    from passband.stats.decision.ranking import Abilities, Ranking
-    from passband.stats.decision.ranking.ranking import RankingModel
-    from passband.stats.decision.variance import VarianceSplit
-    from passband.stats.interval.bands import Band
-    from passband.stats.interval.estimation import Estimate
-    from passband.stats.interval.extrapolation import Extrapolation
-    from passband.stats.interval.strata.combination import Stratified
-    from passband.stats.interval.strata.weights import Labels, Weights
-    from passband.stats.metric.measurement import Curve, Measurement
+    from passband.readers import Data
+    from passband.stats import Over
+    from passband.stats.data import Policy
+    from passband.stats.decision import (
+        Abilities,
+        Comparison,
+        Detectable,
+        Plan,
+        Ranking,
+        RankingModel,
+        Test,
+        VarianceSplit,
+    )
+    from passband.stats.interval import Band, Estimate, Extrapolation, Labels, Stratified, Weights
+    from passband.stats.metric import Curve, Measurement
 
 _DECISION, _INTERVAL, _METRIC = (f"passband.stats.{n}" for n in ("decision", "interval", "metric"))
 
@@ -75,7 +75,7 @@ def _wrapped(name: str) -> Callable[..., Any]:
 
 def _for_any_source(function: Callable[..., Any], arguments: tuple[str, ...]) -> Callable[..., Any]:
     """Return a function that turns the named arguments into outcomes before it calls this one."""
-    from passband.stats.data.outcomes import Outcomes
+    from passband.stats.data import Outcomes
 
     positional = function.__code__.co_varnames[: function.__code__.co_argcount]
     positions = {name: positional.index(name) for name in arguments if name in positional}
@@ -98,7 +98,7 @@ def _for_any_source(function: Callable[..., Any], arguments: tuple[str, ...]) ->
 
 def _wants_answers(values: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
     """Return whether a metric among the arguments is a vote, which needs the answers too."""
-    from passband.stats.metric.registry import needs_answers
+    from passband.stats.metric import needs_answers
 
     chosen = [*values[1:], options.get("metric"), options.get("metrics")]
     names = [name for one in chosen for name in (one if isinstance(one, (list, tuple)) else [one])]

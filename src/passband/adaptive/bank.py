@@ -18,7 +18,7 @@ from passband.adaptive.bank_fields import check_header_types, check_item_types, 
 from passband.adaptive.bank_file import MARK, BankRows, read_rows, write_rows
 from passband.adaptive.item import BankItem, Option
 from passband.errors import InvalidInput, Place, UnknownName, nearest
-from passband.stats.irt.items import Items
+from passband.stats.irt import Items
 
 VERSION = 1
 _STEEPEST = 50  # no answers tell an item from a steeper one, and posteriors lose their digits

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, get_args, get_type_hints
 
 from passband.errors import InvalidInput, Place
-from passband.generate.provider import Message
+from passband.generate import Message
 
 _ROLES = get_args(get_type_hints(Message)["role"])
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput, Place
-from passband.files.records import read_parquet, require_file, text_lines
+from passband.files import read_parquet, require_file, text_lines
 
 ENDINGS = (".jsonl", ".parquet")
 MARK = "passband_bank"  # the header's first key; its value is the version of the format

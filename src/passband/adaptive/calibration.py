@@ -15,8 +15,7 @@ from passband.adaptive.bank import Bank, check_split
 from passband.adaptive.item import BankItem, Option
 from passband.adaptive.respondents import Record, Respondent
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
-from passband.stats.irt.calibration import Calibration, calibrate
-from passband.stats.irt.items import ItemModel
+from passband.stats.irt import Calibration, ItemModel, calibrate
 from passband.types import Floats
 from passband.version import __version__
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from passband.generate.problem import Problem
-from passband.generate.provider import Message
-from passband.score.scorer import Reference
+from passband.generate import Message, Problem
+from passband.score import Reference
 
 _LETTERS = [*ascii_uppercase, *(a + b for a in ascii_uppercase for b in ascii_uppercase)]
 

@@ -12,9 +12,7 @@ from passband.adaptive.design import Design
 from passband.adaptive.item import BankItem
 from passband.adaptive.test import AdaptiveTest, Scores, replayed
 from passband.errors import InvalidInput
-from passband.trials.reader import Trials
-from passband.trials.records import ProblemRecord, RunRecord, ScorerRecord
-from passband.trials.rows import TrialRow
+from passband.trials import ProblemRecord, RunRecord, ScorerRecord, TrialRow, Trials
 
 _NUMBER = re.compile(r"item (\d+):")
 

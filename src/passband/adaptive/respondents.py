@@ -9,12 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput
-from passband.readers.log import Log
-from passband.readers.logs import read_logs
-from passband.readers.options import Options
-from passband.stats.data.scale import Scale
-from passband.trials.reader import Trials, is_run_directory
-from passband.trials.records import RunRecord
+from passband.readers import Log, Options, read_logs
+from passband.stats.data import Scale
+from passband.trials import RunRecord, Trials, is_run_directory
 
 Record = Mapping[str, Any]  # messages, targets, choices, doc
 

@@ -12,9 +12,7 @@ import numpy as np
 from passband.adaptive.bank import Bank
 from passband.adaptive.design import Design
 from passband.errors import InvalidInput
-from passband.stats.irt.curves import information, kl_information
-from passband.stats.irt.items import Items
-from passband.stats.irt.posterior import Grid
+from passband.stats.irt import Grid, Items, information, kl_information
 from passband.types import Bools
 
 _KL_WIDTH = 3.0  # Chang and Ying (1996): abilities within 3 / sqrt(n) of the present estimate

@@ -12,11 +12,9 @@ from passband.adaptive.dataset import ADAPTIVE, parse_dataset
 from passband.adaptive.design import Design
 from passband.adaptive.splits import FALLBACK, resolve_splits
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.generate.problem import Problem
-from passband.generate.provider import Sampling
-from passband.score.pipeline import make_scorer
-from passband.score.scorer import Scorer
-from passband.tasks.task import Task
+from passband.generate import Problem, Sampling
+from passband.score import Scorer, make_scorer
+from passband.tasks import Task
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,10 +16,17 @@ from passband.adaptive.bank import Bank
 from passband.adaptive.design import Design
 from passband.adaptive.selection import Pick, Selector, item_information, most_items
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.stats.irt.ability import Ability, ability_of
-from passband.stats.irt.accuracy import BankAccuracy, bank_accuracy, stratum_accuracy
-from passband.stats.irt.posterior import AbilityPosterior, Grid
-from passband.stats.irt.responses import ItemEvidence, check_evidence
+from passband.stats.irt import (
+    Ability,
+    AbilityPosterior,
+    BankAccuracy,
+    Grid,
+    ItemEvidence,
+    ability_of,
+    bank_accuracy,
+    check_evidence,
+    stratum_accuracy,
+)
 
 
 class Choice(NamedTuple):

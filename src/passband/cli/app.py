@@ -41,7 +41,7 @@ from passband.cli.verbs.summarize import summarize
 from passband.cli.verbs.validate import validate
 from passband.cli.verbs.view import view
 from passband.errors import PassbandError, PassbandWarning
-from passband.report.rendering import printable
+from passband.report import printable
 from passband.version import __version__
 
 app = typer.Typer(

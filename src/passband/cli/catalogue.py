@@ -19,12 +19,10 @@ class Item(NamedTuple):
 
 def catalogue() -> dict[str, list[Item]]:
     """Return the registered names of every kind, sorted."""
-    from passband.generate.registry import providers
+    from passband.generate import providers
     from passband.readers import readers
-    from passband.score.filtering import filters
-    from passband.score.registry import scorers
-    from passband.score.repeats import aggregations
-    from passband.stats.interval.registry import methods
+    from passband.score import aggregations, filters, scorers
+    from passband.stats.interval import methods
 
     return {
         "metrics": metric_items(),
@@ -44,7 +42,7 @@ def catalogue() -> dict[str, list[Item]]:
 
 def metric_items() -> list[Item]:
     """Return the metrics as they are spelt, with K for a number."""
-    from passband.stats.metric.registry import families
+    from passband.stats.metric import families
 
     return [
         Item(

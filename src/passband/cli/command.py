@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from passband.cli.help import first_sentence
 from passband.errors import InvalidInput
-from passband.report.rendering import printable
+from passband.report import printable
 
 
 class Group(TyperGroup):

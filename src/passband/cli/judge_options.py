@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from passband.run.judge.choice import JudgeChoice
+    from passband.run import JudgeChoice
 
 
 JudgeModel = Annotated[
@@ -53,8 +53,8 @@ def judge_choice(
     prices: Path | None,
 ) -> JudgeChoice:
     """Return what the options say about judges."""
-    from passband.run.judge.choice import CANARIES, JudgeChoice
-    from passband.tasks.file.rubric import read_rubric_file
+    from passband.run import CANARIES, JudgeChoice
+    from passband.tasks import read_rubric_file
 
     return JudgeChoice(
         model,

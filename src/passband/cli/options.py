@@ -17,7 +17,7 @@ from passband import plugins
 from passband.cli.help import name_values
 
 if TYPE_CHECKING:
-    from passband.stats.data.scale import Scale
+    from passband.stats.data import Scale
 
 
 class Format(str, enum.Enum):
@@ -93,7 +93,7 @@ class Truncated(str, enum.Enum):
 
 def scales_of(names: list[str] | None) -> dict[str, Scale]:
     """Return the scales that --lower-is-better states, by name of the score."""
-    from passband.stats.data.scale import Scale
+    from passband.stats.data import Scale
 
     return {name: Scale(lower_is_better=True) for name in names or ()}
 
@@ -325,7 +325,7 @@ def open_logs(verbose: int, variable: str | None = None) -> None:
     """Open the logs that -v and the variable PASSBAND_LOG ask for."""
     wanted = [to for to in (variable, ("", "info", "debug")[min(verbose, 2)]) if to]
     if wanted:
-        from passband.generate.secrets import redacted
+        from passband.generate import redacted
         from passband.log import open_log
 
         for to in wanted:

@@ -23,13 +23,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from passband.report.rendering import Row, printable, render
-from passband.report.show.style import TerminalStyle
+from passband.report import Row, TerminalStyle, printable, render
 
 if TYPE_CHECKING:
-    from passband.report.style import Layout, Style
-    from passband.stats.data.outcomes import Policy
-    from passband.summary.summary import Summary
+    from passband.report import Layout, Style
+    from passband.stats.data import Policy
+    from passband.summary import Summary
 
 
 _MOST_TRIALS = 2_000_000  # that are read a second time for bars
@@ -49,8 +48,7 @@ def print_table(
 
     `over_trials` makes the same summary with intervals over trials; it is called only for bars.
     """
-    from passband.report.bars import LEAST_COLUMNS, LEGEND, SIGNS, barred_rows, spread_lines
-    from passband.report.layout import rows
+    from passband.report import LEAST_COLUMNS, LEGEND, SIGNS, barred_rows, rows, spread_lines
 
     columns = terminal_columns(SIGNS)
     if columns < LEAST_COLUMNS or style.layout == "wide":
@@ -212,6 +210,6 @@ class TableOptions(NamedTuple):
 
     def style(self) -> Style:
         """Return how it is written; the import is heavy, and the first request comes earlier."""
-        from passband.report.style import Style
+        from passband.report import Style
 
         return Style(self.digits, self.percent, self.layout, self.notes)

@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from typing import IO
 
-from passband.report.rendering import printable
+from passband.report import printable
 
 _LINE = "starting ...\r"
 _SILENT = {"-q", "--quiet", "--json", "--dry-run", "--help"}

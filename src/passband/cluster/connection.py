@@ -14,7 +14,7 @@ from typing import Any
 from passband.cluster.address import CLIENT_PORT, VARIABLE, Address, parse_address, resolved
 from passband.cluster.nodes import ClusterFailed, NotReached, UnequalNodes, check_nodes
 from passband.errors import ExitCode, InvalidInput, describe
-from passband.system.cpus import available_cpus
+from passband.system import available_cpus
 
 _KNOCK = 5.0  # seconds for a port to be opened
 _JOIN = 15.0  # for a cluster to answer that nobody named on the command line

@@ -8,11 +8,8 @@ from passband.eval import _checks
 from passband.eval._checks import DEFAULT_LAM, Four
 from passband.eval._credit import latent, observed
 from passband.eval._thresholds import warn_if_empty
-from passband.stats.data.counts import Histogram
-from passband.stats.metric import credits
-from passband.stats.metric.components import blend
-from passband.stats.metric.credits import expected_credit
-from passband.stats.metric.posterior import Moments
+from passband.stats.data import Histogram
+from passband.stats.metric import Moments, blend, credits, expected_credit
 from passband.types import ArrayLike, Floats
 
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passband.errors import ConflictingArguments, InvalidInput, WrongType, warn
-from passband.stats.data.counts import Histogram, binary_tally, byte_row_sums
-from passband.stats.metric.posterior import CategoryCounts
+from passband.stats.data import Histogram, binary_tally, byte_row_sums
+from passband.stats.metric import CategoryCounts
 from passband.types import Bools, Floats, Ints
 
 Two = tuple[float, float]

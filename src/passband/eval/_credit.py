@@ -6,9 +6,8 @@ import numpy as np
 
 from passband.eval import _checks
 from passband.eval._checks import Four
-from passband.stats.data.counts import Histogram
-from passband.stats.metric.credits import expected_credit
-from passband.stats.metric.posterior import Moments, posterior_moments
+from passband.stats.data import Histogram
+from passband.stats.metric import Moments, expected_credit, posterior_moments
 from passband.types import Floats
 
 

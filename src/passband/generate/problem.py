@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from passband.generate.provider import Message
-from passband.score.scorer import Reference
+from passband.score import Reference
 
 
 @dataclass(frozen=True, slots=True)

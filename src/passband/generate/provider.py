@@ -27,7 +27,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 from passband.errors import PassbandError
-from passband.score.scorer import Score
+from passband.score import Score
 
 Finish = Literal["stop", "length", "content_filter", "limit", "tool_call", "unknown"]
 """Why an answer ended; "limit" is one of the task: of messages, tokens, time or cost.

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from passband.score.pipeline import make_scorer
-from passband.score.scorer import Reference
+from passband.score import Reference, make_scorer
 
 RULES = ("boxed", "marker", "last_number")
 

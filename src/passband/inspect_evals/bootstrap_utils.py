@@ -16,7 +16,7 @@ import numpy as np
 
 from passband.errors import InvalidInput
 from passband.eval import pass_at_k as pass_at_k_of_matrix
-from passband.stats.interval.bootstrap.draws import bootstrap_means
+from passband.stats.interval import bootstrap_means
 from passband.types import Floats
 
 T = TypeVar("T")

@@ -12,17 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import ExitCode, PassbandError, warn
-from passband.generate.registry import Connection
-from passband.readers.evidence.stored import stored_outcomes
-from passband.run.notices import Stop
-from passband.run.progress import Watcher
-from passband.run.request import RunRequest, make_request
-from passband.run.tasks import load_tasks
-from passband.stats.data.outcomes import Outcomes
-from passband.tasks.inspect import inspect_task
-from passband.tasks.task import Task
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.generate import Connection
+from passband.readers import stored_outcomes
+from passband.run import RunRequest, Stop, Watcher, load_tasks, make_request
+from passband.stats.data import Outcomes
+from passband.tasks import Task, inspect_task
+from passband.trials import RunRecord, Trials
 
 if TYPE_CHECKING:
     from passband.inspect_evals.inspect_evaluators import InspectEvaluatorBuilder
@@ -132,7 +127,7 @@ class Evaluation:
             self._write_log(trials, run, Path(self._config.log_dir))
 
     def _write_log(self, trials: Trials, run: RunRecord, folder: Path) -> None:
-        from passband.writers.writing import write
+        from passband.writers import write
 
         folder.mkdir(parents=True, exist_ok=True)
         now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H-%M-%S-%f")

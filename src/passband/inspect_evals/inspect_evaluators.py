@@ -30,10 +30,9 @@ from passband.inspect_evals.bootstrap_utils import (
 from passband.inspect_evals.checks import check_config
 from passband.inspect_evals.evaluation import Evaluation, task_list
 from passband.inspect_evals.target import Target, model_of
-from passband.run.notices import Stop
-from passband.run.progress import Watcher
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.metric.registry import parse_metric
+from passband.run import Stop, Watcher
+from passband.stats.data import Outcomes
+from passband.stats.metric import parse_metric
 
 logger = logging.getLogger(__name__)
 

@@ -25,8 +25,7 @@ from passband.inspect_evals.arguments import parse_arguments
 from passband.inspect_evals.checks import level_of
 from passband.inspect_evals.inspect_evaluators import InspectEvaluator, InspectEvaluatorBuilder
 from passband.inspect_evals.target import model_of
-from passband.report.rendering import printable
-from passband.report.terminal.live import make_display
+from passband.report import make_display, printable
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from passband.errors import InvalidInput, WrongType, describe
-from passband.generate.provider import Completion, Crashed, Request
-from passband.generate.registry import providers
+from passband.generate import Completion, Crashed, Request, providers
 
 if TYPE_CHECKING:
     from passband.inspect_evals.inspect_evaluators import InspectEvaluatorBuilder
@@ -64,16 +63,15 @@ def _named(config: InspectEvaluatorBuilder, name: str | None) -> Any:
 
 
 def _is_known_to_inspect(name: str) -> bool:
-    from passband.generate.inspect.installed import require_inspect
-    from passband.generate.inspect.model import is_known_to_inspect
+    from passband.generate import is_known_to_inspect, require_inspect
 
     require_inspect()
     return is_known_to_inspect(name)
 
 
 def _inspect_model(config: InspectEvaluatorBuilder, name: str) -> Any:
-    from passband.generate.inspect.installed import message_of, require_inspect
-    from passband.tasks.inspect import read_task_args
+    from passband.generate import message_of, require_inspect
+    from passband.tasks import read_task_args
 
     require_inspect()
     from inspect_ai.model import get_model

@@ -18,8 +18,8 @@ from passband.pytest.plugin import session
 from passband.pytest.result import RateResult
 from passband.pytest.rounds import RoundsTest
 from passband.pytest.trial import Errors
-from passband.stats.checks import as_level, as_share
-from passband.stats.sequential.rate import RatePlan
+from passband.stats import as_level, as_share
+from passband.stats.sequential import RatePlan
 
 Undecided = Literal["skip", "fail", "xfail", "pass"]
 _TRIALS = 100  # by default, without cases

@@ -11,7 +11,7 @@ from passband.errors import InvalidInput
 from passband.pytest.check import check_choices, conclude
 from passband.pytest.measure import measure_rate
 from passband.pytest.trial import Trial
-from passband.stats.sequential.rate import RatePlan
+from passband.stats.sequential import RatePlan
 
 
 class Marker(Protocol):

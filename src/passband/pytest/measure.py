@@ -15,10 +15,10 @@ from passband.pytest.plugin import session
 from passband.pytest.result import RateResult
 from passband.pytest.rounds import RoundsTest
 from passband.pytest.trial import Caller, Errors, Outcome, Trial, seed_of
-from passband.stats.checks import as_whole
-from passband.stats.data.sequence import AskedScores
-from passband.stats.evidence.order import order_findings
-from passband.stats.sequential.rate import RatePlan, rate_interval
+from passband.stats import as_whole
+from passband.stats.data import AskedScores
+from passband.stats.evidence import order_findings
+from passband.stats.sequential import RatePlan, rate_interval
 from passband.types import Floats
 
 _KEPT = 3  # examples of failed trials

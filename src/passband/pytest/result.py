@@ -7,7 +7,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from passband.stats.interval.rounding import rounded
+from passband.stats.interval import rounded
 
 PROPERTY = "passband_pass_rate"  #: the name of the property of a test's report
 _EXAMPLES = 3  # shown

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.stats.sequential.bernstein import BernsteinSequence
-from passband.stats.sequential.rate import RateVerdict
+from passband.stats.sequential import BernsteinSequence, RateVerdict
 from passband.types import Floats
 
 _FARTHEST = 2000  # rounds, in the search for how many would do

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from passband.pytest.result import RateResult
-from passband.report.layout import interval_head
-from passband.report.rendering import Cell, Row, render
-from passband.stats.interval.rounding import Rounding, common_rounding
+from passband.report import Cell, Row, interval_head, render
+from passband.stats.interval import Rounding, common_rounding
 
 
 def table_lines(found: Sequence[tuple[str, str]]) -> list[str]:

@@ -6,22 +6,6 @@
 `read` takes any source; `register_reader` adds a reader for another tool's log.
 """
 
-from passband.readers.groups import Group, Groups, Remark
-from passband.readers.log import Log, Source
-from passband.readers.options import Options
-from passband.readers.reader import Reader, readers, register_reader
-from passband.readers.sources import outcomes_of, read
+from passband.door import open_door
 
-__all__ = [
-    "Group",
-    "Groups",
-    "Log",
-    "Options",
-    "Reader",
-    "Remark",
-    "Source",
-    "outcomes_of",
-    "read",
-    "readers",
-    "register_reader",
-]
+__getattr__, __dir__ = open_door(__name__, __file__)

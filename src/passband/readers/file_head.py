@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.files.records import form_of, read_text
+from passband.files import form_of, read_text
 
 _BEGINNING = 1 << 18  # characters
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+|"', re.DOTALL)

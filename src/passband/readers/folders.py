@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 from passband.errors import InvalidInput
 from passband.readers.dataset.address import is_address, masked, names_dataset
 from passband.readers.reader import TABLE, find_reader
-from passband.trials.file.schema import FILE
-from passband.trials.reader import is_run_directory
+from passband.trials import FILE, is_run_directory
 
 #: A file or a folder, or the name of a data set, which need not be a path.
 SourcePath: TypeAlias = Path | str

@@ -9,9 +9,7 @@ from typing import NamedTuple
 from passband.errors import InvalidInput
 from passband.readers.judged import JudgeScores
 from passband.readers.run_counts import RunTally
-from passband.stats.data.columns import Roles
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.scale import Scale
+from passband.stats.data import Outcomes, Roles, Scale
 
 
 class Remark(NamedTuple):

@@ -12,11 +12,8 @@ from statistics import variance
 from typing import TYPE_CHECKING, cast
 
 from passband.errors import InvalidInput
-from passband.stats.data.cells import parse_scores
-from passband.stats.data.layout import Layout, TableGroup
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
-from passband.trials.rows import ScoreRow
+from passband.stats.data import Layout, TableGroup, parse_scores
+from passband.trials import RunRecord, ScoreRow, ScorerRecord, Trials
 
 if TYPE_CHECKING:
     from passband.stats.judged import Design, Judged

@@ -18,19 +18,23 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput, nearest
-from passband.files.records import reading
+from passband.files import reading
 from passband.readers.evidence.log import LogEvidence
 from passband.readers.evidence.observed import with_evidence
 from passband.readers.groups import Remark
 from passband.readers.judged import JudgeScores, Labels, judge_of
 from passband.readers.run_counts import RunTally
 from passband.readers.runs import RecordedVotes, votes_of_log
-from passband.stats.data.graded import GradedScores
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.scale import UNSTATED, Scale
-from passband.stats.data.sequence import AskedScores, compact
-from passband.stats.data.values import frozen
-from passband.trials.rows import (
+from passband.stats.data import (
+    UNSTATED,
+    AskedScores,
+    GradedScores,
+    Outcomes,
+    Scale,
+    compact,
+    frozen,
+)
+from passband.trials import (
     SCORE_STATUSES,
     STATUSES,
     AttemptRow,

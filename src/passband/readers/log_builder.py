@@ -24,10 +24,9 @@ from passband.readers.evidence.seen_texts import SeenTexts
 from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
 from passband.readers.names import lookalikes
-from passband.score.scorer import Score
-from passband.stats.data.scale import Scale
-from passband.trials.encoding import canonical
-from passband.trials.rows import AttemptRow, ProblemRow, ScoreRow, Status, TrialRow
+from passband.score import Score
+from passband.stats.data import Scale
+from passband.trials import AttemptRow, ProblemRow, ScoreRow, Status, TrialRow, canonical
 
 #: A number or a bool; None, or NaN, where the trial has no such score; a `Score` to say more.
 ScoreValue: TypeAlias = "float | bool | Score | None"

@@ -17,13 +17,22 @@ from pathlib import Path
 from passband.errors import InvalidInput
 from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
-from passband.stats.data.scale import UNSTATED
-from passband.trials.file.problem_table import StoredProblem
-from passband.trials.file.writer import LOW_WATER
-from passband.trials.merging.overlap import conflict
-from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from passband.trials.settings import IDENTITY, Imported, imported_spec, record_change
-from passband.trials.store import Store, filling
+from passband.stats.data import UNSTATED
+from passband.trials import (
+    IDENTITY,
+    LOW_WATER,
+    Imported,
+    ProblemRow,
+    ScorerEntry,
+    ScoreRow,
+    Store,
+    StoredProblem,
+    TrialRow,
+    conflict,
+    filling,
+    imported_spec,
+    record_change,
+)
 
 _CHUNK = 2_000  # trials
 

@@ -25,11 +25,8 @@ from passband.readers.options import Options
 from passband.readers.reader import TABLE
 from passband.readers.sources import read_content
 from passband.readers.tables.texts import TableTexts, texts_of
-from passband.stats.data.cells import ABSENT
-from passband.stats.data.layout import Layout, TableGroup
-from passband.stats.data.outcomes import MISSING, Outcomes
-from passband.trials.reader import Trials, is_run_directory
-from passband.trials.rows import STATUSES, Status
+from passband.stats.data import ABSENT, MISSING, Layout, Outcomes, TableGroup
+from passband.trials import STATUSES, Status, Trials, is_run_directory
 
 _UNKNOWN = "unknown"  # the model of a file that names none
 _SCORE = "score"

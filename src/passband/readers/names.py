@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.files.records import ENDINGS
-from passband.trials.encoding import canonical
+from passband.files import ENDINGS
+from passband.trials import canonical
 
 UNKNOWN = "unknown"  #: the name of a model that a log does not name
 _LONGEST_TEXT = 60  # characters of a problem that its key begins with

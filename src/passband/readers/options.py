@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.stats.checks import as_whole
-from passband.stats.data.columns import ROLES
-from passband.stats.data.scale import Scale
+from passband.stats import as_whole
+from passband.stats.data import ROLES, Scale
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
-from passband.files.columns import matching
-from passband.files.records import form_of, parse_json, text_lines
+from passband.files import form_of, matching, parse_json, text_lines
 from passband.readers.file_head import head_of
 from passband.readers.groups import Remark
 from passband.readers.log_builder import Clash
 from passband.readers.options import Options
-from passband.stats.data.columns import ROLES, SPLIT_BY
+from passband.stats.data import ROLES, SPLIT_BY
 
 _SNIFFED = 5  # lines that may be bad before a file is not recognized
 _NAMED = 5  # bad records that are named in a remark

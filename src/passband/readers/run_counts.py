@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
-from passband.trials.rows import Status
+from passband.trials import RunRecord, ScorerRecord, Status, Trials
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,8 @@ from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.run_counts import RunTally, tally_of
 from passband.readers.runs import RecordedVotes, groups_of_runs, stored_votes
-from passband.stats.data.outcomes import Outcomes
-from passband.trials.reader import Trials, is_run_directory
-from passband.trials.records import RunRecord
+from passband.stats.data import Outcomes
+from passband.trials import RunRecord, Trials, is_run_directory
 
 
 @dataclass(frozen=True)

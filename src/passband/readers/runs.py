@@ -22,15 +22,20 @@ from passband.readers.groups import Group, Groups, Remark
 from passband.readers.judged import JudgeScores
 from passband.readers.options import Options
 from passband.readers.run_counts import RunTally
-from passband.score.recorded import recorded_equality
-from passband.stats.data.answers import answer_text
-from passband.stats.data.cells import is_absent, label, listing, number_labels
-from passband.stats.data.layout import error_prefix
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.votes import Same, Votes, votes_of_rows
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
-from passband.trials.rows import ScoreRow, TrialRow
+from passband.score import recorded_equality
+from passband.stats.data import (
+    Outcomes,
+    Same,
+    Votes,
+    answer_text,
+    error_prefix,
+    is_absent,
+    label,
+    listing,
+    number_labels,
+    votes_of_rows,
+)
+from passband.trials import RunRecord, ScoreRow, ScorerRecord, TrialRow, Trials
 
 _SHORT = 100  # characters; a longer completion is not an answer but leads to one
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest, warn
-from passband.files.records import reading
+from passband.files import reading
 from passband.log import phase
 from passband.readers.folders import SourcePath, is_dataset
 from passband.readers.groups import Groups
@@ -21,14 +21,8 @@ from passband.readers.log import Log
 from passband.readers.options import Options
 from passband.readers.reader import TABLE, find_reader, plugin_errors, readers
 from passband.readers.runs import groups_of_runs
-from passband.stats.data.columns import ROLES
-from passband.stats.data.layout import error_prefix
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.scale import Scale
-from passband.stats.data.tables import Table
-from passband.trials.file.schema import FILE, EmptyStore
-from passband.trials.reader import Trials, is_run_directory
-from passband.trials.records import RunRecord
+from passband.stats.data import ROLES, Outcomes, Scale, Table, error_prefix
+from passband.trials import FILE, EmptyStore, RunRecord, Trials, is_run_directory
 from passband.types import ArrayLike
 
 

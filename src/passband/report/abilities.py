@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from passband.report.rendering import Cell
 from passband.report.style import PLAIN, Figure, Style
-from passband.stats.decision.ranking.ranking import Abilities
-from passband.stats.interval.rounding import Rounding
+from passband.stats.decision import Abilities
+from passband.stats.interval import Rounding
 
 _NAMES = {"logit": "a logit with a difficulty for each problem", "bradley-terry": "Bradley-Terry"}
 

@@ -17,8 +17,7 @@ from passband.report.layout import rows
 from passband.report.rendering import Cell, Row, printable, render
 from passband.report.style import Style
 from passband.report.table_line import TableLine, table_lines
-from passband.summary.problem_spread import Spread
-from passband.summary.summary import Group, Summary
+from passband.summary import Group, Spread, Summary
 
 LEAST_COLUMNS = 100  #: of a terminal that has room for bars
 SIGNS = "─━●┊▁▂▃▄▅▆▇█"  #: that the encoding of the terminal must have

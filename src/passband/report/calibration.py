@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from passband.adaptive.calibration import CalibratedBank
+from passband.adaptive import CalibratedBank
 from passband.report.rendering import Row
 
 _SHOWN = 5  # kinds of reasons for which items were dropped

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from passband.report.rendering import printable
 from passband.report.run import RunReport
-from passband.run.session import Finished
+from passband.run import Finished
 
 _WIDEST = 80  # letters of a command that the comments of all are aligned with
 

@@ -21,12 +21,9 @@ from passband.report.noted import (
 )
 from passband.report.rendering import Cell, Row
 from passband.report.style import PLAIN, Figure, Style
-from passband.stats.decision.comparison import Comparison
-from passband.stats.decision.more_data import MoreData
-from passband.stats.decision.ranking import Abilities, Ranking
-from passband.stats.interval.ratio import Ratio
-from passband.stats.interval.rounding import Rounding
-from passband.summary.compare.compare import ComparisonSummary, TaskComparison
+from passband.stats.decision import Abilities, Comparison, MoreData, Ranking
+from passband.stats.interval import Ratio, Rounding
+from passband.summary import ComparisonSummary, TaskComparison
 
 _HEADS = ("task", "metric", "difference", "p", "p (Holm)", "verdict")
 _COMPARISON_FIELDS = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from passband.report.words import counted, duration, money, pace
-from passband.run.dry_run import DryRun, TaskPlan
-from passband.run.judge.plan import CHARACTERS, JudgePlan
+from passband.run import CHARACTERS, DryRun, JudgePlan, TaskPlan
 
 _HEAD, _TAIL = 8, 12  # lines of a long prompt that are shown; the problem itself is at its end
 

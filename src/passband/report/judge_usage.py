@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from passband.report.words import counted, money
-from passband.summary.live.judge_usage import JudgeUsage
+from passband.summary import JudgeUsage
 
 
 def call_counts(judge: JudgeUsage) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from passband.report.words import counted, money
-from passband.summary.judged.result import JudgeResult
-from passband.summary.summary import Summary
+from passband.summary import JudgeResult, Summary
 
 if TYPE_CHECKING:
     from passband.stats.judged import JudgeAgreement, NextData, Rate

@@ -9,8 +9,8 @@ from passband.report.rendering import Cell, Row
 from passband.report.style import PLAIN, Style
 from passband.report.table_line import TableLine, column_head, table_lines
 from passband.report.wide import wide_rows
-from passband.stats.interval.rounding import Rounding
-from passband.summary.summary import Line, Summary
+from passband.stats.interval import Rounding
+from passband.summary import Line, Summary
 
 _FULL = (
     "metric", "value", "low", "high", "se", "level", "over", "method", "problems", "left out",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from passband.report.noted import Noted, note_lines, shown, warnings
 from passband.report.rendering import printable, render
-from passband.stats.decision.planning.file import Plan
-from passband.stats.decision.planning.plans import Detectable
+from passband.stats.decision import Detectable, Plan
 
 
 def plan_text(plan: Plan | Detectable, *, every: bool = False) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from passband.files.spreadsheet import guarded
+from passband.files import guarded
 from passband.report.latex import latex_row, latex_text
 from passband.report.markdown import markdown_text
 

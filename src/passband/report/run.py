@@ -12,10 +12,8 @@ from passband.report.layout import rows
 from passband.report.rendering import Row
 from passband.report.style import PLAIN, Style
 from passband.report.words import counted, duration, money
-from passband.run.judge.judge import JudgeReport
-from passband.run.session import Finished
-from passband.run.shards.shard import Shard
-from passband.summary.summary import Summary
+from passband.run import Finished, JudgeReport, Shard
+from passband.summary import Summary
 
 _ENDINGS = {
     "finished": "finished",

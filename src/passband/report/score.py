@@ -8,9 +8,8 @@ from typing import Any
 from passband.report.layout import interval_head
 from passband.report.rendering import Row
 from passband.report.style import PLAIN, Figure
-from passband.stats.interval.estimation import Estimate
-from passband.stats.interval.rounding import Rounding
-from passband.summary.summary import Group, ScorerCounts, Summary
+from passband.stats.interval import Estimate, Rounding
+from passband.summary import Group, ScorerCounts, Summary
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,9 @@ from passband.report.layout import rows
 from passband.report.rendering import Row, printable
 from passband.report.run import RunReport
 from passband.report.style import PLAIN, Style
-from passband.run.study.study import StudyEnd
-from passband.stats.interval.rounding import rounded_interval, rounded_value
-from passband.summary.compare.compare import ComparisonSummary, TaskComparison
-from passband.summary.summary import Summary
+from passband.run import StudyEnd
+from passband.stats.interval import rounded_interval, rounded_value
+from passband.summary import ComparisonSummary, Summary, TaskComparison
 
 _MOST = 4  # directories that a command names one by one
 

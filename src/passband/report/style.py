@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from passband.stats.interval.rounding import Rounding, common_rounding
+from passband.stats.interval import Rounding, common_rounding
 
 Layout = Literal["long", "wide"]
 

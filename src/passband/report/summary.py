@@ -9,7 +9,7 @@ from passband.report.layout import not_shares
 from passband.report.noted import Noted, NoteLine, about, note_lines, shown, warnings
 from passband.report.style import PLAIN, Style
 from passband.report.table_line import table_lines
-from passband.summary.summary import Group, Line, Summary
+from passband.summary import Group, Line, Summary
 
 _MEANING = {
     "problems": "Intervals ({level}) are for problems like these, asked the same way",

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from passband.report.rendering import Cell
 from passband.report.style import Figure
-from passband.stats.interval.estimation import Estimate
-from passband.summary.summary import Group, Line, Summary
+from passband.stats.interval import Estimate
+from passband.summary import Group, Line, Summary
 
 _TAKEN = (
     "metric", "value", "low", "high", "se", "level", "over", "method", "problems", "left out",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from passband.report.rendering import Cell
 from passband.report.table_line import TableLine, column_head
-from passband.summary.summary import Summary
+from passband.summary import Summary
 
 
 @dataclass

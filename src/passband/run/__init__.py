@@ -6,3 +6,7 @@ A `RunRequest` holds tasks, model and settings; `session` opens the directory an
 keeps what they share, the `Budget` the cost. The `Recorder` scores and commits rows, and the
 schedules see what is committed. A `Watcher` is shown `Progress`.
 """
+
+from passband.door import open_door
+
+__getattr__, __dir__ = open_door(__name__, __file__)

@@ -10,8 +10,7 @@ from typing import Any
 
 from passband.run.progress import Watcher
 from passband.run.task_run import TaskRun
-from passband.trials.reader import Trials
-from passband.trials.settings import is_moved, uncompared
+from passband.trials import Trials, is_moved, uncompared
 
 _WORDS = {
     "function": "what the source of the model's function was",

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Literal
 
 from passband.errors import InvalidInput, PassbandError, nearest
-from passband.generate.registry import is_local
+from passband.generate import is_local
 from passband.run.genai_prices import GENAI, genai_price
 from passband.run.task_run import Price, TaskRun, fits
-from passband.trials.file.judge_calls import CallTotals
-from passband.trials.rows import FAILED, CallRow, TrialRow
+from passband.trials import FAILED, CallRow, CallTotals, TrialRow
 
 Verdict = Literal["go", "wait", "stop"]
 _FREE = Price(0.0, 0.0)
@@ -248,7 +247,7 @@ def find_price(model: str, file: Path | None = None, urls: Sequence[str] = ()) -
 
 
 def _read(path: Path) -> dict[str, Price]:
-    from passband.tasks.file.yaml_file import read_yaml
+    from passband.tasks import read_yaml
 
     if path.is_file() and path.stat().st_size == 0:
         return {}

@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.generate.problem import Problem
-from passband.generate.registry import Connection
-from passband.generate.subject import Model
+from passband.generate import Connection, Model, Problem
 from passband.run.budget import Budget
 from passband.run.judge.choice import JudgeChoice
 from passband.run.judge.plan import CHARACTERS, JudgePlan, judge_plans
@@ -24,10 +22,8 @@ from passband.run.sandboxes import open_sandbox
 from passband.run.session import make_subjects, prepare_all
 from passband.run.settings import Settings
 from passband.run.task_run import Price, TaskRun
-from passband.tasks.task import Task
-from passband.trials.file.schema import EmptyStore
-from passband.trials.reader import Trials, is_run_directory
-from passband.trials.store import Store
+from passband.tasks import Task
+from passband.trials import EmptyStore, Store, Trials, is_run_directory
 
 _ASSUMED = 5.0  # seconds for an answer, where no trial is recorded
 _SAMPLE = 100  # recorded trials that the time of an answer is averaged over

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
-from passband.generate.registry import providers
+from passband.generate import providers
 from passband.run.task_run import Price
 
 GENAI = "genai"  # as in --prices genai

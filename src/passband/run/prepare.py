@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput
-from passband.generate.problem import Problem
-from passband.generate.provider import Sampling
-from passband.generate.subject import Subject
+from passband.generate import Problem, Sampling, Subject
 from passband.run.loop.attempts import TURNED_AWAY
 from passband.run.loop.grader import Grader, scorer_entry
 from passband.run.loop.references import References
@@ -25,19 +23,24 @@ from passband.run.schedule.until import make_rule, start_rule
 from passband.run.settings import Settings
 from passband.run.shards.shard import check_shard, shard_entry
 from passband.run.task_run import BROUGHT, Counters, TaskRun
-from passband.score.recorded import rebuilt_scorer
-from passband.tasks.check import check_keys
-from passband.tasks.task import Task
-from passband.trials.encoding import canonical
-from passband.trials.labels import LABEL, kept_label
-from passband.trials.reader import Trials
-from passband.trials.records import MAIN, ORDER, SHUFFLED
-from passband.trials.rows import FAILED, ProblemRow
-from passband.trials.shards import SHARD
-from passband.trials.store import Store
+from passband.score import rebuilt_scorer
+from passband.tasks import Task, check_keys
+from passband.trials import (
+    FAILED,
+    LABEL,
+    MAIN,
+    ORDER,
+    SHARD,
+    SHUFFLED,
+    ProblemRow,
+    Store,
+    Trials,
+    canonical,
+    kept_label,
+)
 
 if TYPE_CHECKING:
-    from passband.stats.sequential.width import WidthRule
+    from passband.stats.sequential import WidthRule
 
 
 def load_problems(task: Task, settings: Settings) -> Sequence[Problem]:

@@ -16,11 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, overload
 
-from passband.generate.problem import Problem
+from passband.generate import Problem
 from passband.run.settings import Settings
-from passband.tasks.task import Task
-from passband.trials.reader import is_run_directory
-from passband.trials.store import Store
+from passband.tasks import Task
+from passband.trials import Store, is_run_directory
 
 
 class UnreadProblems(Sequence[Problem]):

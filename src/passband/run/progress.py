@@ -18,7 +18,7 @@ from passband.run.loop.endpoint import Endpoint
 from passband.run.task_run import TaskRun
 
 if TYPE_CHECKING:
-    from passband.stats.interval.estimation import Estimate
+    from passband.stats.interval import Estimate
 
 
 Clock = Callable[[], float]

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from passband.errors import ConflictingArguments, InvalidInput
-from passband.generate.registry import Connection, is_local
-from passband.generate.subject import Model
+from passband.generate import Connection, Model, is_local
 from passband.run.budget import find_price
 from passband.run.dry_run import DryRun, dry_run
 from passband.run.genai_prices import suggested_price
@@ -32,18 +31,14 @@ from passband.run.shards.launch import Launch
 from passband.run.shards.shard import Shard
 from passband.run.task_run import Price
 from passband.run.tasks import TaskName, load_tasks, named_tasks
-from passband.score.scorer import Truncated
-from passband.tasks.guess.guess import DataOptions
-from passband.tasks.overrides import Adjustments, adjusted_tasks
-from passband.tasks.sampling import LENGTH_NAMES
-from passband.tasks.task import Task
-from passband.trials.file.schema import EmptyStore
-from passband.trials.reader import Trials, is_run_directory
+from passband.score import Truncated
+from passband.tasks import LENGTH_NAMES, Adjustments, DataOptions, Task, adjusted_tasks
+from passband.trials import EmptyStore, Trials, is_run_directory
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from passband.generate.inspect.engine import Engine
+    from passband.generate import Engine
 
 
 _LONGEST = 60  # characters of a name
@@ -215,8 +210,7 @@ class RunRequest:
                 f"-m {metrics[0]}: {adaptive[0].name} is an adaptive test, which gives theta and "
                 "the accuracy of its bank; averages over chosen items estimate nothing."
             )
-        from passband.stats.metric.names import parse_name
-        from passband.stats.metric.registry import expand_metrics
+        from passband.stats.metric import expand_metrics, parse_name
 
         if self.settings.until is not None and self.settings.n is None:
             return  # the rule makes as many rounds as its metric needs

@@ -6,11 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from passband.score.scorer import Scorer
-from passband.trials.query.filters import Choice
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
-from passband.trials.rows import TrialRow
+from passband.score import Scorer
+from passband.trials import Choice, RunRecord, TrialRow, Trials
 
 _FAILED = "SandboxFailed"  # begins the detail of a score that a sandbox owes
 SANDBOXES = "sandboxes"  # the key of a run's config
@@ -24,7 +21,7 @@ def open_sandbox(scorers: Iterable[Scorer], *, unsafe: bool) -> None:
     """
     if not any(map(needs_sandbox, scorers)):
         return
-    from passband.score.sandbox import find_sandbox, policy
+    from passband.score import find_sandbox, policy
 
     policy.is_unsafe_allowed = unsafe
     _ = find_sandbox().identity  # starts it
@@ -42,7 +39,7 @@ def used_sandboxes(
     earlier = [dict(one) for one in before.get(SANDBOXES, ())]
     now = list(remote or ())
     if any(map(needs_sandbox, scorers)) and remote is None:
-        from passband.score.sandbox import find_sandbox
+        from passband.score import find_sandbox
 
         now = [dict(find_sandbox().identity)]
     used = [*(one for one in earlier if one not in now), *now]

@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passband.errors import ExitCode, PassbandError
-from passband.generate.problem import Problem
-from passband.generate.registry import Connection
-from passband.generate.subject import Model, Subject, make_subject
+from passband.generate import Connection, Model, Problem, Subject, make_subject
 from passband.log import phase
 from passband.run.before_asking import read_earlier, warn_before_asking
 from passband.run.budget import Budget
@@ -37,19 +35,14 @@ from passband.run.schedule.schedule import ScheduleFactory, every_problem, nothi
 from passband.run.settings import Settings
 from passband.run.shards.folder import refuse_led
 from passband.run.task_run import Price, TaskRun
-from passband.system.event_loop import complete, is_inside_a_loop
-from passband.tasks.task import Task
-from passband.trials.file.open_file import StoreLost
-from passband.trials.file.schema import EmptyStore
-from passband.trials.file.writer import LOW_WATER
-from passband.trials.reader import Trials
-from passband.trials.rows import FAILED
-from passband.trials.store import Store
+from passband.system import complete, is_inside_a_loop
+from passband.tasks import Task
+from passband.trials import FAILED, LOW_WATER, EmptyStore, Store, StoreLost, Trials
 
 if TYPE_CHECKING:
-    from passband.stats.checks import Over
-    from passband.stats.data.outcomes import Policy
-    from passband.summary.summary import Summary
+    from passband.stats import Over
+    from passband.stats.data import Policy
+    from passband.summary import Summary
 
 
 OnStart = Callable[[Callable[[], None]], None]
@@ -87,8 +80,7 @@ class Finished:
         over: Over = "problems",
     ) -> Summary | None:
         """Summarize the tasks of the run; None if no trial of them is recorded."""
-        from passband.summary.from_run import summarize_run
-        from passband.summary.summary import Request
+        from passband.summary import Request, summarize_run
 
         recorded = [task_run.task.name for task_run in self.task_runs if task_run.counters.done]
         if not recorded:

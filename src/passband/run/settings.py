@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from passband.errors import InvalidInput
 from passband.run.shards.shard import Shard
-from passband.score.scorer import Truncated
-from passband.stats.checks import Over
+from passband.score import Truncated
+from passband.stats import Over
 
 
 @dataclass(frozen=True)

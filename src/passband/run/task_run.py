@@ -11,20 +11,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from passband.generate.problem import Problem
-from passband.generate.provider import Sampling
-from passband.generate.subject import Subject
+from passband.generate import Problem, Sampling, Subject
 from passband.run.loop.grader import Grader, scorer_entry
 from passband.run.schedule.blocks import shuffled
 from passband.run.shards.shard import Shard, Taken
-from passband.tasks.task import Task
-from passband.trials.query.costs import total_cost
-from passband.trials.rows import STATUSES, ScorerEntry, ScoreRow, TrialRow
-from passband.trials.store import Store
+from passband.tasks import Task
+from passband.trials import STATUSES, ScorerEntry, ScoreRow, Store, TrialRow, total_cost
 
 if TYPE_CHECKING:
-    from passband.stats.interval.estimation import Estimate
-    from passband.stats.sequential.width import WidthRule
+    from passband.stats.interval import Estimate
+    from passband.stats.sequential import WidthRule
 
 
 _UNITS = 10**9  # money is compared in whole billionths: 120 x 0.02 is 2.4, whatever floats add to
@@ -167,8 +163,8 @@ class Counters:
         pairs = [(n, c) for n, c in zip(self._scored, self._sums, strict=True) if n]
         if len(pairs) < 2 or self.is_chosen:
             return None
-        from passband.stats.data.outcomes import Outcomes
-        from passband.stats.interval.estimation import estimate
+        from passband.stats.data import Outcomes
+        from passband.stats.interval import estimate
 
         counts, sums = zip(*pairs, strict=True)
         if all(total == int(total) and 0 <= total <= n for n, total in pairs):

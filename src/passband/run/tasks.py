@@ -7,22 +7,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from passband.adaptive.dataset import is_adaptive_name
+from passband.adaptive import is_adaptive_name
 from passband.errors import InvalidInput, WrongType
-from passband.generate.registry import Connection
-from passband.generate.subject import Model
+from passband.generate import Connection, Model
 from passband.log import phase
-from passband.tasks.data.local_data import local_data
-from passband.tasks.file.loader import load_task
-from passband.tasks.find import find_tasks
-from passband.tasks.guess.data_file import is_data_file
-from passband.tasks.guess.guess import DataOptions
-from passband.tasks.guess.load import load_data_task
-from passband.tasks.inspect import is_inspect_name, load_inspect
-from passband.tasks.task import Task
+from passband.tasks import (
+    DataOptions,
+    Task,
+    find_tasks,
+    is_data_file,
+    is_inspect_name,
+    load_data_task,
+    load_inspect,
+    load_task,
+    local_data,
+)
 
 if TYPE_CHECKING:
-    from passband.generate.inspect.engine import Engine
+    from passband.generate import Engine
 
 
 TaskName = str | Path | Task
@@ -114,8 +116,7 @@ def _brings_data(task: TaskName) -> bool:
 
 
 def _adaptive(name: Any, design: Mapping[str, Any] | None) -> Sequence[Task]:
-    from passband.adaptive.design import Design  # heavy, and seldom needed
-    from passband.adaptive.task import adaptive_tasks
+    from passband.adaptive import Design, adaptive_tasks
 
     return adaptive_tasks(name, Design.of(design or {}))
 

@@ -103,7 +103,7 @@ class Pipeline(Scorer):
     ) -> Score:
         """Score one completion. Failures are in the score's status; nothing is raised."""
         if self.is_async:
-            from passband.system.event_loop import complete_anywhere
+            from passband.system import complete_anywhere
 
             return complete_anywhere(self.score_async(text, reference, trial))
         answer = rule = None

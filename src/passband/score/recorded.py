@@ -14,7 +14,7 @@ from passband.score.scorer import Scorer
 
 if TYPE_CHECKING:
     from passband.score.scorer import Options
-    from passband.trials.records import ScorerRecord
+    from passband.trials import ScorerRecord
 
 
 Same = Callable[[str, str], bool]

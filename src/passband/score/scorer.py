@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from passband.trials.rows import ScoreStatus
+from passband.trials import ScoreStatus
 
 _DETAIL = 200  # characters of an error that are kept
 Options = Mapping[str, Any]  # plain values by name, as JSON holds them

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.score.registry import Extra
 from passband.score.scorer import Reference
-from passband.stats.checks import as_level
+from passband.stats import as_level
 
 if TYPE_CHECKING:
     from passband.types import Floats

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import warn
-from passband.generate.registry import Connection
-from passband.run.session import Finished, OnStart, run_session
+from passband.generate import Connection
+from passband.run import Finished, OnStart, run_session
 from passband.scorebook.eval_dataset import EvalDataset
 from passband.scorebook.inference import InferenceCalls
 from passband.scorebook.options import Options
@@ -15,11 +15,8 @@ from passband.scorebook.results import EvalRun
 from passband.scorebook.run_spec import ClassicEvalRunSpec
 from passband.scorebook.subject import InferenceSubject, prompt_of
 from passband.scorebook.watch import Watching
-from passband.summary.browse.problems import ProblemScores, read_problem_scores
-from passband.summary.from_run import RunSummary
-from passband.summary.summary import Request
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.summary import ProblemScores, Request, RunSummary, read_problem_scores
+from passband.trials import RunRecord, Trials
 
 
 class ClassicRun:

@@ -9,22 +9,27 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any
 
-from passband.adaptive.bank import Bank
-from passband.adaptive.banks import find_bank, list_banks
-from passband.adaptive.dataset import ADAPTIVE, parse_dataset
-from passband.adaptive.design import Design
-from passband.adaptive.item import BankItem
-from passband.adaptive.remote.client import (
+from passband.adaptive import (
+    ADAPTIVE,
     AdaptiveScore,
+    AdaptiveTest,
+    Bank,
+    BankItem,
+    DatasetInfo,
+    Design,
+    Item,
+    ItemChoice,
     ItemProcessor,
     RunResults,
+    State,
     TrismikClient,
+    find_bank,
+    list_banks,
+    parse_dataset,
+    resolve_split,
 )
-from passband.adaptive.remote.records import DatasetInfo, Item, ItemChoice, State
-from passband.adaptive.splits import resolve_split
-from passband.adaptive.test import AdaptiveTest
 from passband.errors import InvalidInput
-from passband.score.pipeline import make_scorer
+from passband.score import make_scorer
 
 
 class BankClient:

@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from passband.adaptive.banks import list_banks
-from passband.adaptive.dataset import parse_dataset
+from passband.adaptive import list_banks, parse_dataset
 from passband.errors import ConflictingArguments, InvalidInput, UnknownName, WrongType, nearest
-from passband.run.tasks import load_tasks
+from passband.run import load_tasks
 from passband.scorebook.eval_dataset import EvalDataset, is_data_file
-from passband.tasks.find import list_tasks
-from passband.tasks.task import Task
+from passband.tasks import Task, list_tasks
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from passband.errors import InvalidInput
-from passband.run.request import default_directory
+from passband.run import default_directory
 from passband.scorebook.run_spec import RunSpec, folder_name
 
 

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-from passband.adaptive.bank import Bank
-from passband.adaptive.bank_file import ENDINGS
-from passband.adaptive.banks import find_bank, list_banks
-from passband.adaptive.dataset import parse_dataset
-from passband.adaptive.remote.client import TrismikClient
-from passband.adaptive.remote.service import KEY, URL
+from passband.adaptive import (
+    ENDINGS,
+    KEY,
+    URL,
+    Bank,
+    TrismikClient,
+    find_bank,
+    list_banks,
+    parse_dataset,
+)
 from passband.errors import UnknownName, nearest
 from passband.scorebook.options import Options
 from passband.scorebook.remote import RemoteEngine

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, WrongType, nearest
-from passband.files.records import form_of, read_records
-from passband.generate.problem import Problem
-from passband.generate.provider import Message, Sampling
-from passband.score.pipeline import make_scorer
-from passband.score.scorer import Reference, Scorer
-from passband.tasks.data.rows import plain_rows
-from passband.tasks.task import MetricEntry, Task
+from passband.files import form_of, read_records
+from passband.generate import Message, Problem, Sampling
+from passband.score import Reference, Scorer, make_scorer
+from passband.tasks import MetricEntry, Task, plain_rows
 
 _INPUTS = ("input", "question", "prompt")
 _LABELS = ("label", "answer", "target")

@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from passband.adaptive.dataset import ALL_SPLITS
+from passband.adaptive import ALL_SPLITS
 from passband.errors import InvalidInput, WrongType
 from passband.scorebook.datasets import Datasets
 from passband.scorebook.hyperparameters import Hyperparameters
@@ -22,7 +22,7 @@ from passband.scorebook.inference import InferenceFunction
 from passband.scorebook.options import EvaluateOptions, Options
 from passband.scorebook.results import Results, Row, shape_results
 from passband.scorebook.sweep import Sweep
-from passband.system.event_loop import complete_anywhere
+from passband.system import complete_anywhere
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -13,9 +13,18 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from typing import Any, TypeAlias
 
 from passband.errors import InvalidInput, ScoreBookError, WrongType, describe
-from passband.generate.function import Calls, DeadlinePassed, is_async
-from passband.generate.provider import Crashed, Hopeless, InvalidReply, TimedOut
-from passband.generate.secrets import learn_secrets, redacted, redacted_values
+from passband.generate import (
+    Calls,
+    Crashed,
+    DeadlinePassed,
+    Hopeless,
+    InvalidReply,
+    TimedOut,
+    is_async,
+    learn_secrets,
+    redacted,
+    redacted_values,
+)
 
 InferenceFunction: TypeAlias = "Callable[..., Sequence[Any] | Awaitable[Sequence[Any]]]"
 _ASYNC_CALLS = 16  # at the same time, of a coroutine function

@@ -7,25 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from passband.adaptive.bank import Bank
-from passband.adaptive.item import BankItem
-from passband.adaptive.task import AdaptiveTask, task_of_bank
-from passband.adaptive.test import Step
+from passband.adaptive import AdaptiveTask, Bank, BankItem, Step, task_of_bank
 from passband.errors import NotEnoughData, warn
-from passband.generate.problem import Problem
-from passband.generate.registry import Connection
-from passband.run.session import Finished, OnStart, run_session
+from passband.generate import Connection, Problem
+from passband.run import Finished, OnStart, run_session
 from passband.scorebook.inference import InferenceCalls
 from passband.scorebook.options import Options
 from passband.scorebook.results import EvalRun
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec
 from passband.scorebook.subject import InferenceSubject
 from passband.scorebook.watch import Watching
-from passband.summary.adaptive.adaptive_test import adaptive_group
-from passband.summary.summary import Group, Request
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
-from passband.trials.rows import TrialRow
+from passband.summary import Group, Request, adaptive_group
+from passband.trials import RunRecord, TrialRow, Trials
 
 
 class LocalRun:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypedDict
 
-from passband.adaptive.design import Design
-from passband.adaptive.splits import FALLBACK
+from passband.adaptive import FALLBACK, Design
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
-from passband.run.settings import Patience, Settings
-from passband.stats.checks import as_level
+from passband.run import Patience, Settings
+from passband.stats import as_level
 
 
 class EvaluateOptions(TypedDict, total=False):

@@ -9,12 +9,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from passband.adaptive.remote.client import RunResults, TrismikClient
-from passband.adaptive.remote.faults import NotFound, RemoteError
-from passband.adaptive.remote.records import Item, ItemResponse, State
+from passband.adaptive import (
+    Item,
+    ItemResponse,
+    NotFound,
+    RemoteError,
+    RunResults,
+    State,
+    TrismikClient,
+)
 from passband.errors import ScoreBookError, nearest, warn
-from passband.generate.provider import Hopeless, ProviderFault
-from passband.score.builtin.choice import read_choice
+from passband.generate import Hopeless, ProviderFault
+from passband.score import read_choice
 from passband.scorebook.inference import InferenceCalls
 from passband.scorebook.options import Options
 from passband.scorebook.remote_trials import RemoteTrials

@@ -8,15 +8,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from passband.adaptive.dataset import ADAPTIVE
-from passband.adaptive.remote.records import Item, ItemResponse, State
+from passband.adaptive import ADAPTIVE, Item, ItemResponse, State
 from passband.errors import InvalidInput
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec
-from passband.trials.encoding import canonical
-from passband.trials.file.problem_table import StoredProblem
-from passband.trials.rows import ScorerEntry, ScoreRow, Status, TrialRow
-from passband.trials.settings import IDENTITY, Imported, imported_spec
-from passband.trials.store import Store
+from passband.trials import (
+    IDENTITY,
+    Imported,
+    ScorerEntry,
+    ScoreRow,
+    Status,
+    Store,
+    StoredProblem,
+    TrialRow,
+    canonical,
+    imported_spec,
+)
 
 _SCORER = ScorerEntry("correct", IDENTITY, {"bounds": [0.0, 1.0]})
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from passband.run.request import default_directory
+from passband.run import default_directory
 from passband.scorebook.eval_dataset import EvalDataset
-from passband.tasks.task import Task
-from passband.trials.encoding import canonical
+from passband.tasks import Task
+from passband.trials import canonical
 
 
 @dataclass(frozen=True)

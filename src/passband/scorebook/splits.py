@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
-from passband.adaptive.dataset import parse_dataset
-from passband.adaptive.remote.client import TrismikClient
-from passband.adaptive.splits import FALLBACK, resolve_split
+from passband.adaptive import FALLBACK, TrismikClient, parse_dataset, resolve_split
 from passband.scorebook.client import BankClient
-from passband.system.event_loop import complete, is_inside_a_loop
+from passband.system import complete, is_inside_a_loop
 
 
 class InfoClient(Protocol):

@@ -6,10 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from passband.generate.fingerprint.digest import function_spec
-from passband.generate.problem import Problem
-from passband.generate.provider import Completion, Sampling
-from passband.generate.subject import Seeds
+from passband.generate import Completion, Problem, Sampling, Seeds, function_spec
 from passband.scorebook.inference import InferenceCalls
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from passband.adaptive.splits import resolve_splits
+from passband.adaptive import resolve_splits
 from passband.errors import InvalidInput, ScoreBookError, describe, warn
-from passband.generate.provider import Hopeless
-from passband.run.notices import Stop
+from passband.generate import Hopeless
+from passband.run import Stop
 from passband.scorebook.classic import ClassicRun
 from passband.scorebook.datasets import AdaptiveEvalDataset, Dataset, Datasets, read_datasets
 from passband.scorebook.directories import run_directories

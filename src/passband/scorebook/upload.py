@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from passband.adaptive.remote.client import TrismikClient
-from passband.adaptive.remote.faults import RemoteError
+from passband.adaptive import RemoteError, TrismikClient
 from passband.errors import warn
 from passband.scorebook.results import EvalRun, Row
-from passband.trials.reader import Trials
+from passband.trials import Trials
 
 
 async def upload(client: TrismikClient, run: EvalRun, model: str) -> None:

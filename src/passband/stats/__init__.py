@@ -6,3 +6,7 @@ it. `irt` stands beside `decision`: items of a bank, and the abilities of models
 `judged` stands beside `sequential`: a judge's scores of all trials, corrected by labels of some.
 `checks` holds the checks of arguments and the size of rounding errors.
 """
+
+from passband.door import open_door
+
+__getattr__, __dir__ = open_door(__name__, __file__)

@@ -22,13 +22,12 @@ from typing import Any
 
 from passband import plugins
 from passband.errors import InvalidInput
-from passband.generate.secrets import redacted
+from passband.generate import redacted
 from passband.log import LINE, VARIABLE
-from passband.readers.evidence.stored import stored_outcomes
-from passband.score.sandbox.doctor import Diagnosis
-from passband.stats.evidence.collect import evidence_of
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.readers import stored_outcomes
+from passband.score import Diagnosis
+from passband.stats.evidence import evidence_of
+from passband.trials import RunRecord, Trials
 from passband.version import __version__
 
 _NAMES = {  # settings whose texts are words of passband, or names of programs

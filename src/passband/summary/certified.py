@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.spending import SPENT_METRICS
-from passband.stats.interval.certify.certify import FEW_SETS, needs_simulation
-from passband.stats.interval.estimation import Estimate, with_certificate
-from passband.stats.interval.request import IntervalRequest
-from passband.stats.interval.seeds import seed_of
-from passband.stats.metric.registry import parse_metric
+from passband.stats.data import SPENT_METRICS, Outcomes
+from passband.stats.interval import (
+    FEW_SETS,
+    Estimate,
+    IntervalRequest,
+    needs_simulation,
+    seed_of,
+    with_certificate,
+)
+from passband.stats.metric import parse_metric
 from passband.summary.summary import Line, Request
 
 _MOST_LINES = 8  # of a group

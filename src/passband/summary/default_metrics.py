@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from passband import notes
 from passband.errors import InvalidInput
 from passband.notes import Note
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.metric.names import MetricName, parse_name
+from passband.stats.data import Outcomes
+from passband.stats.metric import MetricName, parse_name
 
 _MOST = 4  # values of k
 

@@ -8,11 +8,10 @@ from dataclasses import replace
 from passband import notes
 from passband.errors import InvalidInput, UnknownName
 from passband.notes import Note
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.evidence.counts import StoppedCounts, stopping_of
-from passband.stats.interval.estimation import Estimate, on_scale
-from passband.stats.metric.names import parse_name
-from passband.stats.metric.registry import parse_metric
+from passband.stats.data import Outcomes
+from passband.stats.evidence import StoppedCounts, stopping_of
+from passband.stats.interval import Estimate, on_scale
+from passband.stats.metric import parse_metric, parse_name
 from passband.summary.default_metrics import default_metrics
 from passband.summary.summary import Line, Request
 
@@ -38,7 +37,7 @@ def stopped_lines(
     stopping: StoppedCounts | None = None,
 ) -> list[Line]:
     """Estimate pass@k of trials that were stopped by their outcome, as given or as they look."""
-    from passband.stats.sequential.stopped_logs import StoppingRule, estimate_stopped
+    from passband.stats.sequential import StoppingRule, estimate_stopped
 
     if request.population is not None:
         raise InvalidInput(

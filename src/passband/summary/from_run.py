@@ -12,17 +12,19 @@ from passband import notes
 from passband.errors import InvalidInput
 from passband.log import phase
 from passband.notes import Note
-from passband.readers import Remark
-from passband.readers.evidence.spending import cost_remarks
-from passband.readers.evidence.stored import stored_outcomes
-from passband.readers.judged import is_judged, judge_scores
-from passband.readers.run_counts import tally_of
-from passband.readers.runs import scorers_used, stored_votes
-from passband.stats.data.evidence import NOTHING
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.scale import UNSTATED, Scale
-from passband.stats.decision.planning.file import Plan
-from passband.stats.metric.registry import needs_answers
+from passband.readers import (
+    Remark,
+    cost_remarks,
+    is_judged,
+    judge_scores,
+    scorers_used,
+    stored_outcomes,
+    stored_votes,
+    tally_of,
+)
+from passband.stats.data import NOTHING, UNSTATED, Outcomes, Scale
+from passband.stats.decision import Plan
+from passband.stats.metric import needs_answers
 from passband.summary.certified import for_groups
 from passband.summary.checks.diagnosis import answer_notes
 from passband.summary.checks.known_bad import known_bad_notes
@@ -51,9 +53,8 @@ from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.summary import Combined, Group, Line, Request, Summary
 from passband.summary.unscored_range import with_bracket
 from passband.summary.until import until_result
-from passband.tasks.task import NO_FILTER, MetricEntry
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.tasks import NO_FILTER, MetricEntry
+from passband.trials import RunRecord, Trials
 
 if TYPE_CHECKING:
     from passband.summary.judged.correction import Correction

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from passband import readers
 from passband.errors import InvalidInput
-from passband.readers import Groups, Remark
-from passband.readers.folders import expand_sources, is_several, short_names
-from passband.readers.judged import JudgeScores
-from passband.readers.sources import chosen_sources
-from passband.stats.checks import Over, as_level, as_whole, check_over, check_text
-from passband.stats.data.columns import Roles
-from passband.stats.data.evidence import NOTHING
-from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.data.scale import Scale
-from passband.stats.decision.planning.file import Plan
-from passband.stats.interval.strata.weights import Weights
-from passband.stats.metric.registry import needs_answers
+from passband.readers import (
+    Groups,
+    JudgeScores,
+    Remark,
+    chosen_sources,
+    expand_sources,
+    is_several,
+    short_names,
+)
+from passband.stats import Over, as_level, as_whole, check_over, check_text
+from passband.stats.data import NOTHING, Outcomes, Policy, Roles, Scale
+from passband.stats.decision import Plan
+from passband.stats.interval import Weights
+from passband.stats.metric import needs_answers
 from passband.summary.certified import for_groups
 from passband.summary.default_metrics import default_metrics, name_notes
 from passband.summary.from_run import summarize_run, with_judge
@@ -37,10 +39,10 @@ from passband.summary.line_scale import on_line_scale
 from passband.summary.means import Sample, Stratum, check_population, combine_groups
 from passband.summary.summary import Group, Request, Summary
 from passband.summary.unscored_range import with_bracket
-from passband.trials.reader import is_run_directory
+from passband.trials import is_run_directory
 
 if TYPE_CHECKING:
-    from passband.stats.judged.next_data import Prices
+    from passband.stats.judged import Prices
 
 
 def summarize(

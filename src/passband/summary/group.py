@@ -11,16 +11,12 @@ from dataclasses import replace
 from passband import notes
 from passband.errors import InvalidInput, NotEnoughData, UnknownName
 from passband.notes import Note
-from passband.readers import Remark
-from passband.readers.run_counts import RunTally
-from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.data.spending import SPENT_METRICS
-from passband.stats.decision.planning.file import Plan
-from passband.stats.evidence.collect import evidence_of
-from passband.stats.interval.estimation import estimate
-from passband.stats.metric.measurement import bounds, measure
-from passband.stats.metric.names import parse_name
-from passband.stats.metric.registry import expand_metrics
+from passband.readers import Remark, RunTally
+from passband.stats.data import SPENT_METRICS, Outcomes, Policy
+from passband.stats.decision import Plan
+from passband.stats.evidence import evidence_of
+from passband.stats.interval import estimate
+from passband.stats.metric import bounds, expand_metrics, measure, parse_name
 from passband.summary.certified import certified_lines
 from passband.summary.early_stopping import looks_stopped, stopped_lines
 from passband.summary.problem_spread import spread_of

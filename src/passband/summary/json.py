@@ -21,12 +21,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from passband.errors import InvalidInput
 from passband.readers import Remark
-from passband.stats.checks import Over
-from passband.stats.data.evidence import Evidence
-from passband.stats.data.outcomes import Policy
-from passband.stats.interval.certify.certificate import Certificate, LawCoverage
-from passband.stats.interval.estimation import Estimate
-from passband.stats.judged.next_data import Prices
+from passband.stats import Over
+from passband.stats.data import Evidence, Policy
+from passband.stats.interval import Certificate, Estimate, LawCoverage
+from passband.stats.judged import Prices
 from passband.summary.judged.wire import (
     JudgeModel,
     NoteModel,
@@ -454,7 +452,7 @@ def _group(model: _Group) -> Group:
 
 
 def _adaptive(model: _Adaptive) -> AdaptiveResult:
-    from passband.adaptive.test import Step  # heavy, and seldom needed
+    from passband.adaptive import Step
 
     path = tuple(Step(**dict(step)) for step in model.path)
     return AdaptiveResult(**dict(model) | {"path": path})

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from passband.errors import InvalidInput
-from passband.stats.data.scale import Scale
-from passband.stats.data.spending import SPENT_METRICS
-from passband.stats.metric.registry import parse_metric
+from passband.stats.data import SPENT_METRICS, Scale
+from passband.stats.metric import parse_metric
 from passband.summary.summary import Line
 
 #: Reductions of a problem's trials whose values are scores again.

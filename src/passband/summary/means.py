@@ -18,20 +18,24 @@ from typing import TYPE_CHECKING, Any
 from passband import notes
 from passband.errors import InvalidInput, nearest
 from passband.notes import Note
-from passband.readers.runs import select
-from passband.stats.data.outcomes import Outcomes, on_one_scale
-from passband.stats.evidence.collect import evidence_of_all
-from passband.stats.interval.estimation import on_scale, weighed
-from passband.stats.interval.strata.combination import combined_estimate
-from passband.stats.interval.strata.weights import Weights, check_names, shares_of
-from passband.stats.metric.registry import parse_metric
+from passband.readers import select
+from passband.stats.data import Outcomes, on_one_scale
+from passband.stats.evidence import evidence_of_all
+from passband.stats.interval import (
+    Weights,
+    check_names,
+    combined_estimate,
+    on_scale,
+    shares_of,
+    weighed,
+)
+from passband.stats.metric import parse_metric
 from passband.summary.group import group_of, metric_lines
 from passband.summary.summary import Combined, Group, Line, Request
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.trials import RunRecord, Trials
 
 if TYPE_CHECKING:
-    from passband.tasks.entry import GroupMetric, TaskGroup
+    from passband.tasks import GroupMetric, TaskGroup
 
 
 _STOPPED = notes.not_measurable(
@@ -265,7 +269,7 @@ def _part(outcomes: Outcomes, labels: Mapping[str, str], name: str) -> Outcomes 
 
 def task_groups(configs: Iterable[Mapping[str, Any]]) -> list[TaskGroup]:
     """Return the groups that the configurations of runs have recorded, each once."""
-    from passband.tasks.entry import TaskGroup  # which reads YAML
+    from passband.tasks import TaskGroup
 
     groups: dict[str, TaskGroup] = {}
     for config in configs:

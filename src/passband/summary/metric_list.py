@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING, Any
 from passband import notes
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
-from passband.readers.evidence.stored import stored_outcomes
-from passband.readers.runs import stored_votes
-from passband.score.recorded import recorded_equality
-from passband.score.repeats import aggregations, reduction
-from passband.score.translation import CORPUS_METRICS, corpus_replicates, corpus_value
-from passband.stats.metric.registry import needs_answers
+from passband.readers import stored_outcomes, stored_votes
+from passband.score import (
+    CORPUS_METRICS,
+    aggregations,
+    corpus_replicates,
+    corpus_value,
+    recorded_equality,
+    reduction,
+)
+from passband.stats.metric import needs_answers
 from passband.summary.browse.problems import (
     ProblemScores,
     read_problem_scores,
@@ -29,13 +33,12 @@ from passband.summary.browse.problems import (
 from passband.summary.line_scale import OF_ONE_SCALE
 from passband.summary.means import Sample
 from passband.summary.summary import Line, Request
-from passband.tasks.task import MetricEntry
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
+from passband.tasks import MetricEntry
+from passband.trials import RunRecord, ScorerRecord, Trials
 
 if TYPE_CHECKING:
-    from passband.stats.data.outcomes import Outcomes
-    from passband.stats.interval.estimation import Estimate
+    from passband.stats.data import Outcomes
+    from passband.stats.interval import Estimate
     from passband.types import Floats
 
 
@@ -114,7 +117,7 @@ class MetricList:
 
     def _averaged(self, entry: MetricEntry) -> EntryResult:
         """Estimate from the trials themselves: a mean, pass@k, or another metric by name."""
-        from passband.stats.interval.estimation import estimate
+        from passband.stats.interval import estimate
         from passband.summary.certified import certified_estimate
 
         sample = self._all_trials(entry)
@@ -151,7 +154,7 @@ class MetricList:
 
     def _first_trials(self, entry: MetricEntry, scorer: int) -> Outcomes:
         """Return the first trials that have a score, and those that have none."""
-        from passband.stats.data.outcomes import Outcomes
+        from passband.stats.data import Outcomes
 
         rows: list[list[float | None]] = [
             [
@@ -186,7 +189,7 @@ class MetricList:
 
     def _reduced(self, entry: MetricEntry) -> EntryResult:
         """Estimate the mean of one value per problem: its reduced trials are one draw of it."""
-        from passband.stats.interval.estimation import estimate
+        from passband.stats.interval import estimate
 
         if self._request.over == "trials":
             raise InvalidInput(
@@ -218,7 +221,7 @@ class MetricList:
         self, problems: Sequence[ProblemScores], values: Values, entry: MetricEntry
     ) -> Outcomes:
         """Return the values of the problems that have one, as one trial of each."""
-        from passband.stats.data.outcomes import Outcomes
+        from passband.stats.data import Outcomes
 
         present = [each for each in problems if values[each.problem.number] is not None]
         is_score = entry.repeat_aggregation in OF_ONE_SCALE
@@ -248,7 +251,7 @@ class MetricList:
 
     def _corpus(self, entry: MetricEntry) -> EntryResult:
         """Score all problems at once, each by its first trial that has a score."""
-        from passband.stats.interval.estimation import Estimate
+        from passband.stats.interval import Estimate
 
         request = self._request
         if request.over == "trials" or request.method not in ("auto", "percentile"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from passband.stats.data.outcomes import Outcomes
+from passband.stats.data import Outcomes
 
 _MOST = 240  # blocks of problems; more than any terminal has columns
 

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from passband.display import Displayed
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
-from passband.files.frames import Framed, Kind
+from passband.files import Framed, Kind
 from passband.notes import Note
 from passband.readers import Remark
-from passband.stats.checks import Over
-from passband.stats.data.evidence import COUNTS_FIXED, Evidence
-from passband.stats.data.outcomes import Policy
-from passband.stats.data.scale import titled
-from passband.stats.interval.estimation import Estimate
-from passband.stats.interval.strata.weights import Weights
+from passband.stats import Over
+from passband.stats.data import COUNTS_FIXED, Evidence, Policy, titled
+from passband.stats.interval import Estimate, Weights
 from passband.summary.judged.result import JudgeResult
 from passband.summary.problem_spread import Spread
 from passband.summary.program_outcomes import ProgramResult
@@ -27,8 +24,8 @@ from passband.summary.unscored_range import Bracket
 from passband.summary.until import UntilResult
 
 if TYPE_CHECKING:
-    from passband.adaptive.test import Step  # heavy, and seldom needed
-    from passband.stats.judged.next_data import Prices
+    from passband.adaptive import Step
+    from passband.stats.judged import Prices
 
 
 _OF_ESTIMATES: dict[str, Kind] = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from passband.stats.data.spending import SPENT_METRICS
-from passband.stats.metric.measurement import bounds
+from passband.stats.data import SPENT_METRICS
+from passband.stats.metric import bounds
 from passband.summary.judged.result import rests_on_labels
 
 if TYPE_CHECKING:
-    from passband.stats.data.outcomes import Outcomes
-    from passband.stats.interval.estimation import Estimate
+    from passband.stats.data import Outcomes
+    from passband.stats.interval import Estimate
     from passband.summary.summary import Group, Line
 
 

@@ -6,15 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from passband.errors import InvalidInput
-from passband.stats.checks import Over
-from passband.stats.data.evidence import NOTHING, Evidence
-from passband.stats.interval.rounding import rounded
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.stats import Over
+from passband.stats.data import NOTHING, Evidence
+from passband.stats.interval import rounded
+from passband.trials import RunRecord, Trials
 
 if TYPE_CHECKING:
-    from passband.stats.sequential.bernstein import Rounds
-    from passband.stats.sequential.width import WidthStop
+    from passband.stats.sequential import Rounds, WidthStop
 
 
 _GUARANTEES = {
@@ -127,7 +125,7 @@ def until_result(
     """
     if "until" not in run.config or not run.scorers:
         return None
-    from passband.stats.sequential.width import WidthRule, replay
+    from passband.stats.sequential import WidthRule, replay
 
     rule = WidthRule(**run.config["until"])
     try:
@@ -160,7 +158,7 @@ def _rounds(trials: Trials, run: RunRecord) -> Rounds:
     """Return the complete rounds of a run, by its main scorer."""
     import numpy as np
 
-    from passband.stats.sequential.bernstein import Rounds
+    from passband.stats.sequential import Rounds
 
     problems = list(trials.problems(run.number))
     index = {problem.number: position for position, problem in enumerate(problems)}

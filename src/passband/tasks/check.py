@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from passband.errors import InvalidInput, Place
-from passband.generate.problem import Problem
-from passband.score.scorer import Scorer
+from passband.generate import Problem
+from passband.score import Scorer
 from passband.tasks.data.local_data import LocalData
 from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.entry import TaskEntry

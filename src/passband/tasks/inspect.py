@@ -9,16 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput
-from passband.generate.problem import Problem
-from passband.generate.provider import Sampling
-from passband.generate.registry import Connection
-from passband.generate.subject import Model
+from passband.generate import Connection, Model, Problem, Sampling
 from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.task import Task
 
 if TYPE_CHECKING:
-    from passband.generate.inspect.engine import Engine
-    from passband.generate.inspect.source import InspectTask
+    from passband.generate import Engine, InspectTask
 
 
 PREFIX = "inspect:"
@@ -38,7 +34,7 @@ def load_inspect(
     connection: Connection | None = None,
 ) -> list[Task]:
     """Return the tasks of `inspect:NAME`. This runs their code, as its name says."""
-    from passband.generate.inspect.source import load_inspect_tasks
+    from passband.generate import load_inspect_tasks
 
     reference = str(name).removeprefix(PREFIX)
     sources = load_inspect_tasks(reference, arguments, model, connection)
@@ -47,7 +43,7 @@ def load_inspect(
 
 def inspect_task(task: Any, engine: Engine = "auto") -> Task:
     """Return a `Task` of Inspect, or what a function of one makes, as a task of a run."""
-    from passband.generate.inspect.source import source_of
+    from passband.generate import source_of
 
     return _task(source_of(task), engine)
 
@@ -90,8 +86,7 @@ def read_task_args(words: Iterable[str], option: str = "-T") -> dict[str, Any]:
 
 
 def _task(source: InspectTask, engine: Engine) -> Task:
-    from passband.generate.inspect.engine import subject_factory
-    from passband.generate.inspect.samples import problem_of
+    from passband.generate import problem_of, subject_factory
 
     def load(limit: int | None) -> Sequence[Problem]:
         return [problem_of(key, sample) for key, sample in islice(source.samples.items(), limit)]

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from passband.errors import InvalidInput, nearest
-from passband.generate.problem import Problem
-from passband.generate.provider import Message
+from passband.generate import Message, Problem
 from passband.tasks.data.disk_list import spooled
 from passband.tasks.data.problem_set import ProblemSet
 from passband.tasks.sampling import LENGTH_NAMES, STOP_NAMES, changed_sampling

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.generate.provider import Sampling
+from passband.generate import Sampling
 from passband.tasks.file.schema import TaskKeys
 from passband.tasks.file.yaml_file import YamlFile, plain_json
 

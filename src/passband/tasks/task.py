@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from passband.generate.problem import Problem
-from passband.generate.provider import Sampling
-from passband.generate.subject import SubjectFactory
-from passband.score.scorer import Scorer
+from passband.generate import Problem, Sampling, SubjectFactory
+from passband.score import Scorer
 
 if TYPE_CHECKING:
     from passband.tasks.entry import TaskGroup

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.files.frames import Framed, Kind
+from passband.files import Framed, Kind
 from passband.trials.exports.json_lines import JoinedLines, ProblemPart
 from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.connection import connect_to_read
@@ -54,8 +54,7 @@ from passband.trials.rows import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from passband.stats.data.outcomes import Outcomes
-    from passband.stats.data.scale import Scale
+    from passband.stats.data import Outcomes, Scale
 
 
 _TOGETHER = 1_000  # problems

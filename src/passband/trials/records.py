@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput, nearest
-from passband.stats.data.scale import UNSTATED, Scale
+from passband.stats.data import UNSTATED, Scale
 from passband.trials.settings import Imported, addresses_of, is_imported
 
 MAIN = "main_scorer"  # an entry of a run's config: the scorer that `passband score` made main

@@ -11,12 +11,9 @@ from typing import TypeVar
 from aiohttp import web
 
 from passband.errors import InvalidInput, PassbandError, describe
-from passband.readers.groups import Groups
-from passband.summary.compare.compare import ComparisonSummary, compare_contestants
-from passband.summary.compare.models import Contest, contestants_of
-from passband.trials.file.schema import CorruptStore
-from passband.trials.query.pages import TrialPlace
-from passband.trials.records import RunRecord
+from passband.readers import Groups
+from passband.summary import ComparisonSummary, Contest, compare_contestants, contestants_of
+from passband.trials import CorruptStore, RunRecord, TrialPlace
 from passband.view import questions
 from passband.view.cards import Cards
 from passband.view.desk import Desks, Reading

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from passband.report.charts.bar import Bar
-from passband.report.charts.interval_bars import IntervalBars
-from passband.report.noted import interval_cell
-from passband.report.style import Figure, Style
-from passband.stats.interval.estimation import Estimate
-from passband.stats.interval.rounding import Rounding
-from passband.summary.live.run_figures import RunNumbers
-from passband.summary.summary import Line
+from passband.report import Bar, Figure, IntervalBars, Style, interval_cell
+from passband.stats.interval import Estimate, Rounding
+from passband.summary import Line, RunNumbers
 from passband.view.markup import Html
 
 SMALL, _WIDE = 160, 400  # pixels

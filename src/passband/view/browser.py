@@ -8,7 +8,7 @@ import tempfile
 import webbrowser
 from pathlib import Path
 
-from passband.report.html.document import escape
+from passband.report import escape
 
 
 def open_in_browser(address: str) -> bool:

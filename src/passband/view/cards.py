@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from passband.errors import PassbandError
-from passband.summary.live.run_figures import RunNumbers
-from passband.trials.file.schema import CorruptStore
+from passband.summary import RunNumbers
+from passband.trials import CorruptStore
 from passband.view.desk import Desks, Reading
 from passband.view.moment import numbers_now
 from passband.view.shelf import Folder, UnknownRun

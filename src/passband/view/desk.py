@@ -15,10 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from passband.summary.live.run_state import Pace
-from passband.trials.file.schema import FILE, CorruptStore, corrupt
-from passband.trials.file.wal import is_log_damaged
-from passband.trials.reader import Trials
+from passband.summary import Pace
+from passband.trials import FILE, CorruptStore, Trials, corrupt, is_log_damaged
 from passband.view.shelf import Folder, UnknownRun
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ import secrets
 
 from aiohttp import web
 
-from passband.report.html.document import content_policy
+from passband.report import content_policy
 from passband.view.shell import script, style
 
 _METHODS = ("GET", "HEAD")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from passband.trials.records import RunRecord
+from passband.trials import RunRecord
 from passband.view.links import Links, RunLinks
 from passband.view.markup import Html, fragment, name, tag
 from passband.view.shelf import Folder

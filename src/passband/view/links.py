@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from passband.errors import InvalidInput
-from passband.trials.query.pages import TrialPlace
+from passband.trials import TrialPlace
 
 NO_PAGE = "This address does not lead to a page of the viewer."
 _DIGITS = 18  # of the largest number that an address may have

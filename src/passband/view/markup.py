@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from passband.report.html.document import escape
+from passband.report import escape
 
 _EMPTY = {"br", "input", "meta", "rect", "line", "polygon", "path", "use"}
 _NAMES = {"class_": "class", "for_": "for", "from_": "from"}

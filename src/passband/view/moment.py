@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from passband.summary.live.run_figures import RunNumbers, numbers_of
-from passband.summary.live.run_state import Pace, is_going_on, session_rate, standing_of
-from passband.trials.records import RunRecord
+from passband.summary import Pace, RunNumbers, is_going_on, numbers_of, session_rate, standing_of
+from passband.trials import RunRecord
 from passband.view.desk import Reading
 
 _SHARE = 25  # numbers that move may take this part of the time: 1 in 25

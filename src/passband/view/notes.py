@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from passband.report.noted import Parted
+from passband.report import Parted
 from passband.view.markup import Html, fragment, name, tag
 
 

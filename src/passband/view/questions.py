@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from passband.errors import InvalidInput, UnknownName
-from passband.readers.groups import Groups
-from passband.readers.options import Options
-from passband.readers.run_directory import StoredRun
-from passband.readers.runs import groups_of_runs
-from passband.summary.browse.browser import Look, Wanted
-from passband.summary.browse.problems import ProblemRate, rates_of
-from passband.summary.browse.shown_trial import Damaged, ShownProblem, ShownTrial
-from passband.trials.query.pages import TrialPlace
-from passband.trials.query.search import Column
-from passband.trials.records import RunRecord
+from passband.readers import Groups, Options, StoredRun, groups_of_runs
+from passband.summary import Damaged, Look, ProblemRate, ShownProblem, ShownTrial, Wanted, rates_of
+from passband.trials import Column, RunRecord, TrialPlace
 from passband.view.desk import Reading
 from passband.view.here import Here
 from passband.view.pages.trial import ALONG, TrialPage

@@ -10,8 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from passband.errors import PassbandError
-from passband.trials.query.search import Column, Extreme, Found
-from passband.trials.reader import Trials
+from passband.trials import Column, Extreme, Found, Trials
 from passband.view.desk import open_to_read
 from passband.view.shelf import Folder
 

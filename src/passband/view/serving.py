@@ -14,15 +14,12 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from passband.errors import InvalidInput, PassbandError
-from passband.readers.folders import is_several
-from passband.readers.log_import import import_logs
-from passband.readers.logs import read_logs
-from passband.readers.options import Options
-from passband.stats.checks import Over
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimation import estimate
-from passband.system.event_loop import complete, until_signal
-from passband.trials.reader import is_run_directory
+from passband.readers import Options, import_logs, is_several, read_logs
+from passband.stats import Over
+from passband.stats.data import Outcomes
+from passband.stats.interval import estimate
+from passband.system import complete, until_signal
+from passband.trials import is_run_directory
 from passband.view.app import View
 from passband.view.guard import new_token
 from passband.view.shelf import Shelf

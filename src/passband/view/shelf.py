@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from passband.trials.file.schema import FILE
-from passband.trials.reader import is_run_directory
+from passband.trials import FILE, is_run_directory
 
 _DEEPEST = 3  # levels of folders below one that is given
 _OFTEN = 1.0  # seconds between two looks into the folders

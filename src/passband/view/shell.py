@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from passband.report.html.document import escape, page_style
+from passband.report import escape, page_style
 from passband.view.markup import Child, Html, fragment, tag
 
 

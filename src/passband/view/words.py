@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from passband.report.judge_usage import call_cost
-from passband.report.words import counted, duration, money, pace
-from passband.summary.live.run_figures import RunNumbers
-from passband.summary.live.run_state import Standing
+from passband.report import call_cost, counted, duration, money, pace
+from passband.summary import RunNumbers, Standing
 
 _STATES = {
     "running": "running",

@@ -5,6 +5,6 @@
 `writers` are they by name, and `write` writes a file whole or not at all.
 """
 
-from passband.writers.writing import write, writers
+from passband.door import open_door
 
-__all__ = ["write", "writers"]
+__getattr__, __dir__ = open_door(__name__, __file__)

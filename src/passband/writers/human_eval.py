@@ -6,8 +6,7 @@ import json
 from typing import IO
 
 from passband.errors import InvalidInput
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.trials import RunRecord, Trials
 from passband.writers.losses import Losses
 from passband.writers.run_rows import RunRows, TrialOf, clean
 

@@ -14,11 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.scale import Scale
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
-from passband.trials.rows import FAILED, ScoreRow, TrialRow
+from passband.stats.data import Outcomes, Scale
+from passband.trials import FAILED, RunRecord, ScoreRow, ScorerRecord, TrialRow, Trials
 from passband.version import __version__
 from passband.writers.inspect_messages import answer_message, message, messages
 from passband.writers.losses import Losses

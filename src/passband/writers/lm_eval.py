@@ -12,11 +12,8 @@ import json
 from collections.abc import Sequence
 from typing import IO, Any
 
-from passband.summary.from_run import RunSummary
-from passband.summary.json import group_json
-from passband.summary.summary import Group, Line, Request
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.summary import Group, Line, Request, RunSummary, group_json
+from passband.trials import RunRecord, Trials
 from passband.writers.losses import Losses
 from passband.writers.run_rows import clean
 

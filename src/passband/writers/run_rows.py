@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from passband.trials.reader import Trials
-from passband.trials.records import ProblemRecord, RunRecord
-from passband.trials.rows import ScoreRow, TrialRow
+from passband.trials import ProblemRecord, RunRecord, ScoreRow, TrialRow, Trials
 
 
 class TrialOf(NamedTuple):

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from passband.errors import InvalidInput
-from passband.trials.exports.export import EXPORTS, export, output_file
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.trials import EXPORTS, RunRecord, Trials, export, output_file
 from passband.writers.eval_file import write_eval, write_json
 from passband.writers.human_eval import write_human_eval
 from passband.writers.inspect_log import InspectLog

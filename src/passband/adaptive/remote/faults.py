@@ -17,7 +17,7 @@ import json
 from collections.abc import Mapping
 
 from passband.errors import PassbandError
-from passband.generate.servers.http import retry_after
+from passband.generate import retry_after
 
 _EXCERPT = 300  # characters of an error that are shown and kept
 

@@ -25,9 +25,7 @@ from passband.adaptive.remote.faults import (
     refusal,
 )
 from passband.errors import InvalidInput
-from passband.generate.provider import InvalidReply
-from passband.generate.secrets import add_secret
-from passband.generate.servers.http import address_of, read_body
+from passband.generate import InvalidReply, add_secret, address_of, read_body
 
 KEY, URL = "TRISMIK_API_KEY", "TRISMIK_SERVICE_URL"
 DEFAULT_URL = "https://api.trismik.com/adaptive-testing"

@@ -17,7 +17,7 @@ from passband.adaptive.server.rate import RateLimit
 from passband.adaptive.server.refusal import Refusal
 from passband.adaptive.server.service import Service
 from passband.errors import PassbandError, describe
-from passband.trials.file.writer import DiskNearlyFull
+from passband.trials import DiskNearlyFull
 
 RATE = 2000.0  # requests a second with one key
 _WRONG_KEYS = 5.0  # a second from one address

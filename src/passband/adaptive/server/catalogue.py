@@ -14,10 +14,8 @@ from passband.adaptive.item import BankItem
 from passband.adaptive.server.refusal import invalid, unknown
 from passband.adaptive.test import grid_of
 from passband.errors import InvalidInput, nearest
-from passband.score.pipeline import make_scorer
-from passband.score.registry import scorers
-from passband.score.scorer import Scorer
-from passband.stats.irt.posterior import Grid
+from passband.score import Scorer, make_scorer, scorers
+from passband.stats.irt import Grid
 
 
 class Split:

@@ -12,9 +12,8 @@ from passband.adaptive.server.body import Fields
 from passband.adaptive.server.catalogue import Split
 from passband.adaptive.server.refusal import invalid
 from passband.errors import InvalidInput, nearest
-from passband.score.patterns import NeedsWorker, quickly
-from passband.score.scorer import Score
-from passband.stats.irt.responses import ItemEvidence, check_evidence
+from passband.score import NeedsWorker, Score, quickly
+from passband.stats.irt import ItemEvidence, check_evidence
 
 MOST_TEXT = 1_000_000  # characters in an answer
 _SHORT = 20_000  # characters of an answer that is scored between two requests

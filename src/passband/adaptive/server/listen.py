@@ -17,8 +17,8 @@ from passband.adaptive.server.keys import KEYS_VARIABLE, Keys, is_loopback
 from passband.adaptive.server.service import Service
 from passband.adaptive.server.state import State
 from passband.errors import InvalidInput, PassbandError
-from passband.system.event_loop import complete, until_signal
-from passband.trials.store import utc_now
+from passband.system import complete, until_signal
+from passband.trials import utc_now
 
 # One of the best five items is drawn, so that a seed matters and runs do not all show the same.
 DESIGN = Design(selection="randomesque", se=0.25, max_items=150)

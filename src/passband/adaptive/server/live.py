@@ -15,9 +15,7 @@ from passband.adaptive.server.catalogue import Split
 from passband.adaptive.server.refusal import conflict
 from passband.adaptive.server.state import AnswerRow, RunRow
 from passband.adaptive.test import AdaptiveTest
-from passband.stats.irt.curves import kl_information
-from passband.stats.irt.posterior import AbilityPosterior
-from passband.stats.irt.responses import ItemEvidence
+from passband.stats.irt import AbilityPosterior, ItemEvidence, kl_information
 
 _STATE = ("responses", "thetas", "std_error_history", "kl_info_history", "effective_difficulties")
 _KL_WIDTH = 3.0  # information is about abilities within 3 / sqrt(n) of the estimate

@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 
 from passband.adaptive.server.commits import Commits
 from passband.errors import InvalidInput, PassbandError
-from passband.trials.file.lock import Lock
-from passband.trials.file.schema import sqlite_errors
-from passband.trials.file.writer import LOW_WATER, DiskNearlyFull
+from passband.trials import LOW_WATER, DiskNearlyFull, Lock, sqlite_errors
 
 FILE = "serve.sqlite"
 _APPLICATION = 0x70627331  # "pbs1"

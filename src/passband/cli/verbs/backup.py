@@ -19,9 +19,8 @@ def backup(
     from dataclasses import asdict
     from json import dumps
 
-    from passband.report.audit import audit_lines
-    from passband.report.rendering import printable
-    from passband.trials.repair.backup import backup
+    from passband.report import audit_lines, printable
+    from passband.trials import backup
 
     report = backup(run, to)
     if json:

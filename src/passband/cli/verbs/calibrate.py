@@ -41,12 +41,9 @@ def calibrate(
     """Make an item bank for adaptive tests from the results of several models."""
     from json import dumps
 
-    from passband.adaptive.bank import write_bank
-    from passband.adaptive.banks import required_bank
-    from passband.adaptive.calibration import calibrate_bank
-    from passband.adaptive.respondents import read_respondents
+    from passband.adaptive import calibrate_bank, read_respondents, required_bank, write_bank
     from passband.cli.output import print_notes, print_rows
-    from passband.report.calibration import calibration_json, calibration_notes, calibration_rows
+    from passband.report import calibration_json, calibration_notes, calibration_rows
 
     made = calibrate_bank(
         read_respondents(sources, tasks=task or ()),

@@ -18,9 +18,8 @@ def check(
     from dataclasses import asdict
     from json import dumps
 
-    from passband.report.audit import audit_lines
-    from passband.report.rendering import printable
-    from passband.trials.repair.audit import audit
+    from passband.report import audit_lines, printable
+    from passband.trials import audit
 
     audits = [audit(run) for run in runs]
     if json:

@@ -102,18 +102,17 @@ def compare(
 ) -> None:
     """Compare models, task by task, with intervals, p-values and verdicts. Problems are paired."""
     from passband.cli.output import print_notes
-    from passband.report.compare import (
+    from passband.report import (
+        Style,
         comparison_explanation,
         comparison_rows,
         comparison_warnings,
         full_comparison_rows,
         pair_rows,
+        printable,
+        render,
     )
-    from passband.report.rendering import printable, render
-    from passband.report.style import Style
-    from passband.summary.choices import choice_lines
-    from passband.summary.compare.compare import compare_sources
-    from passband.summary.compare.models import Contest
+    from passband.summary import Contest, choice_lines, compare_sources
 
     as_json = is_json(format, json)
     summary = compare_sources(

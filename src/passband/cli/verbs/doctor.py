@@ -30,15 +30,14 @@ def doctor(
     from json import dumps
 
     from passband.errors import InvalidInput
-    from passband.report.doctor import doctor_lines
-    from passband.report.rendering import printable
-    from passband.score.sandbox.doctor import examine
+    from passband.report import doctor_lines, printable
+    from passband.score import examine
 
     if run is not None and bundle is None:
         raise InvalidInput(f"{run}: a run goes with --bundle FILE.zip, which describes it.")
     diagnoses = examine()
     if bundle is not None:
-        from passband.summary.bug_report import write_bug_report
+        from passband.summary import write_bug_report
 
         members = write_bug_report(bundle, run, diagnoses)
         typer.echo(f"wrote {printable(str(bundle))}: {', '.join(members)}")

@@ -14,8 +14,7 @@ import typer
 from passband.cli.options import LowerIsBetter, SkipBad, scales_of
 
 if TYPE_CHECKING:
-    from passband.trials.reader import Trials
-    from passband.trials.records import RunRecord
+    from passband.trials import RunRecord, Trials
 
 
 class Form(str, enum.Enum):
@@ -66,13 +65,11 @@ def export(
     """Write the trials of a run or a log. The same trials give the same bytes."""
     from passband.cli.output import print_notes
     from passband.errors import InvalidInput
-    from passband.readers.logs import opened_trials
-    from passband.readers.options import Options
-    from passband.report.rendering import printable
-    from passband.trials.exports.export import further_columns
-    from passband.trials.exports.parquet_parts import ROWS_PER_FILE, export_parts
-    from passband.writers.writing import form_of_name, writers
-    from passband.writers.writing import write as write_trials
+    from passband.readers import Options, opened_trials
+    from passband.report import printable
+    from passband.trials import ROWS_PER_FILE, export_parts, further_columns
+    from passband.writers import form_of_name, writers
+    from passband.writers import write as write_trials
 
     further = further_columns(with_ or ())
     target = None if output in (None, "-") else Path(str(output))
@@ -128,7 +125,7 @@ def _write_calls(
     further: Sequence[str] = (),
 ) -> list[str]:
     from passband.errors import InvalidInput
-    from passband.trials.exports.judge_calls import export_calls
+    from passband.trials import export_calls
 
     if further:
         raise InvalidInput("--with adds columns to trials; --calls has its own columns.")

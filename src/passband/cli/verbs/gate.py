@@ -36,19 +36,16 @@ from passband.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from passband.report.style import Style
-    from passband.run.settle.plan import SettlePlan
-    from passband.run.settle.settle import SettleRequest
-    from passband.summary.gate.policy import GatePolicy
-    from passband.summary.gate.result import GateResult
-    from passband.summary.gate.settled import GateLook
+    from passband.report import Style
+    from passband.run import SettlePlan, SettleRequest
+    from passband.summary import GateLook, GatePolicy, GateResult
 
 
 def print_plan(request: SettleRequest, *, as_json: bool) -> None:
     """Print what settling would take; nothing is asked, and nothing is looked at."""
     from json import dumps
 
-    from passband.report.gate.looks import plan_lines
+    from passband.report import plan_lines
 
     forecast = request.prepare().forecast()
     if as_json:
@@ -60,8 +57,7 @@ def print_plan(request: SettleRequest, *, as_json: bool) -> None:
 
 def settled_gate(request: SettleRequest, *, as_json: bool, quiet: bool) -> GateResult:
     """Settle a gate, and show each look as it is taken."""
-    from passband.report.gate.looks import look_line
-    from passband.report.terminal.live import make_display
+    from passband.report import look_line, make_display
 
     settling = request.prepare()
     with make_display(as_json=False, quiet=quiet or as_json) as display:
@@ -173,9 +169,8 @@ def gate(
     from dataclasses import replace
 
     from passband.errors import InvalidInput
-    from passband.report.style import Style
-    from passband.summary.gate.limits import parse_limits
-    from passband.summary.gate.sources import Reading, gate_sources
+    from passband.report import Style
+    from passband.summary import Reading, gate_sources, parse_limits
 
     rules = _policy(policy, metric, tolerance, over, failed, accept)
     if limit:
@@ -191,7 +186,7 @@ def gate(
     if settle:
         if first is not None:
             raise InvalidInput("--first goes without --settle, which asks for more trials.")
-        from passband.run.settle.settle import SettleRequest
+        from passband.run import SettleRequest
 
         request = SettleRequest(
             base, new, rules, reading, max_cost, max_rounds, prices, concurrency
@@ -220,12 +215,12 @@ def _policy(
     """Return the policy of a file, or the usual one; options replace its general values."""
     from dataclasses import replace
 
-    from passband.summary.gate.policy import GatePolicy, MetricRule
+    from passband.summary import GatePolicy, MetricRule
 
     if path is None:
         rules = GatePolicy()
     else:
-        from passband.summary.gate.policy_file import read_policy
+        from passband.summary import read_policy
 
         rules = read_policy(path)
     if metric:
@@ -247,8 +242,7 @@ def _write(
     step_summary: bool,
 ) -> None:
     """Write the files that are asked for."""
-    from passband.report.gate.junit import gate_junit
-    from passband.report.gate.markdown import gate_comment, gate_step_summary
+    from passband.report import gate_comment, gate_junit, gate_step_summary
 
     for path in (markdown, junit):
         if path is not None:
@@ -271,9 +265,14 @@ def _write(
 def _print(result: GateResult, style: Style, *, json: bool, quiet: bool) -> None:
     """Print the result as JSON, or as a table with what to keep in mind."""
     from passband.cli.output import print_json, print_notes, terminal_columns
-    from passband.report.bars import LEAST_COLUMNS
-    from passband.report.gate.bars import GATE_LEGEND, GATE_SIGNS, difference_bars
-    from passband.report.gate.text import gate_notes, gate_text
+    from passband.report import (
+        GATE_LEGEND,
+        GATE_SIGNS,
+        LEAST_COLUMNS,
+        difference_bars,
+        gate_notes,
+        gate_text,
+    )
 
     if json:
         from json import dumps

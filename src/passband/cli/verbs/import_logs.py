@@ -29,10 +29,8 @@ def import_(
     from json import dumps
 
     from passband.cli.output import print_notes
-    from passband.readers.log_import import import_logs
-    from passband.readers.logs import read_logs
-    from passband.readers.options import Options
-    from passband.report.rendering import printable
+    from passband.readers import Options, import_logs, read_logs
+    from passband.report import printable
 
     options = Options.of(None, (), task or (), model or (), texts=True, skip_bad=skip_bad)
     read = (log for path in logs for log in read_logs(path, options))

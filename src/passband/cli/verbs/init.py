@@ -38,9 +38,7 @@ def init(
     """Write the task file that `passband run DATA` would use, with comments, to be changed."""
     from passband.cli.output import print_notes
     from passband.errors import InvalidInput
-    from passband.tasks.guess.data_file import draft_task, is_data_file
-    from passband.tasks.guess.guess import DataOptions
-    from passband.tasks.guess.load import write_task_file
+    from passband.tasks import DataOptions, draft_task, is_data_file, write_task_file
 
     if not is_data_file(data):
         raise InvalidInput(f"{data}: a task is made of a data file: .jsonl, .json, .csv, ...")

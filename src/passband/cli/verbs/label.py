@@ -11,8 +11,7 @@ import typer
 from passband.cli.options import JsonOption, Quiet
 
 if TYPE_CHECKING:
-    from passband.run.label.draw import DrawnSheet
-    from passband.run.label.enter import EnteredLabels
+    from passband.run import DrawnSheet, EnteredLabels
     from passband.stats.judged import Design
 
 
@@ -84,8 +83,7 @@ def label(
     quiet: Quiet = False,
 ) -> None:
     """Draw trials for people to label, and enter their labels."""
-    from passband.run.label.draw import DrawRequest, draw_sheet
-    from passband.run.label.enter import LabelRequest, enter_labels
+    from passband.run import DrawRequest, LabelRequest, draw_sheet, enter_labels
 
     only = tuple(task or ()), tuple(model or ())
     if read is None:
@@ -126,7 +124,7 @@ def _print_drawn(
     from json import dumps
 
     from passband.cli.output import print_notes
-    from passband.report.words import counted
+    from passband.report import counted
 
     if json:
         values = vars(drawn) | {"path": str(drawn.path)}
@@ -152,7 +150,7 @@ def _print_entered(entered: EnteredLabels, runs: list[Path], *, json: bool, quie
     from json import dumps
 
     from passband.cli.output import print_notes
-    from passband.report.words import counted
+    from passband.report import counted
 
     if json:
         typer.echo(dumps(vars(entered), indent=2))

@@ -9,7 +9,7 @@ import typer
 from passband.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from passband.tasks.entry import TaskEntry
+    from passband.tasks import TaskEntry
 
 
 _WIDEST = 60  # characters of the last column; --json has all of it
@@ -24,8 +24,8 @@ def ls(
     """List tasks: built in, in this folder, ./tasks or PASSBAND_TASKS."""
     from json import dumps
 
-    from passband.report.rendering import Row, render
-    from passband.tasks.find import BUILTIN, list_lm_eval_tasks, list_tasks
+    from passband.report import Row, render
+    from passband.tasks import BUILTIN, list_lm_eval_tasks, list_tasks
 
     entries = list_lm_eval_tasks() if lm_eval else list_tasks()
     if json:

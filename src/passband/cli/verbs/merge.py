@@ -33,8 +33,8 @@ def merge(
     from dataclasses import asdict
     from json import dumps
 
-    from passband.report.rendering import printable
-    from passband.trials.merging.merge import merge
+    from passband.report import printable
+    from passband.trials import merge
 
     report = merge(_sources(runs, output), output, moved_server=moved_server, partial=partial)
     for line in (*report.missing, *report.warnings):
@@ -53,8 +53,8 @@ def merge(
 
 def _sources(runs: list[Path], output: Path) -> list[Path]:
     """Return the run directories that are named, and those in folders, except the one to write."""
-    from passband.readers.folders import expand_sources
-    from passband.trials.reader import is_run_directory
+    from passband.readers import expand_sources
+    from passband.trials import is_run_directory
 
     sources: list[Path] = []
     for path in runs:

@@ -20,7 +20,7 @@ def metrics(
 ) -> None:
     """List the metrics and how to spell them."""
     from passband.cli.catalogue import catalogue, metric_items
-    from passband.report.rendering import printable
+    from passband.report import printable
 
     kinds = catalogue() if every else {"metrics": metric_items()}
     if json:

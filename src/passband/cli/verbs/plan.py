@@ -14,9 +14,8 @@ from passband.cli.options import Accept, First, LowerIsBetter, Notes, Target, sc
 from passband.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from passband.stats.data.outcomes import Outcomes
-    from passband.stats.decision.planning.file import Plan
-    from passband.stats.decision.planning.plans import Detectable
+    from passband.stats.data import Outcomes
+    from passband.stats.decision import Detectable, Plan
 
 
 def plan(
@@ -77,10 +76,9 @@ def plan(
 ) -> None:
     """Compute the problems and trials needed, or what a pilot detects."""
     from passband.cli.output import print_notes
-    from passband.report.plan import plan_text
-    from passband.report.rendering import printable
-    from passband.stats.decision.planning.plans import Detectable
-    from passband.summary.choices import choice_lines
+    from passband.report import plan_text, printable
+    from passband.stats.decision import Detectable
+    from passband.summary import choice_lines
 
     options: dict[str, Any] = {
         "half_width": half_width, "difference": difference, "pilot": pilot, "metric": metric,
@@ -116,7 +114,7 @@ def _pilot(
     accept: Sequence[str],
 ) -> Outcomes:
     from passband.readers import outcomes_of
-    from passband.stats.metric.registry import needs_answers
+    from passband.stats.metric import needs_answers
 
     answers, scales = needs_answers([metric]), scales_of(lower_is_better)
     return outcomes_of(source, answers=answers, scales=scales, first=first).accepting(accept)

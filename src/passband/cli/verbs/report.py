@@ -30,7 +30,7 @@ from passband.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from passband.report.charts.chart import Chart
+    from passband.report import Chart
 
 
 def report(
@@ -94,14 +94,15 @@ def report(
 
     Where two or more models were asked the same task, they are compared.
     """
-    from passband.report.html.file import target_of, write_report
-    from passband.report.html.report import charts_by_folder, report_page
-    from passband.summary.compare.models import Contest
-    from passband.summary.findings.findings import ReportRequest
-    from passband.summary.findings.several import compared_sources
-    from passband.summary.findings.sources import read_findings
-    from passband.summary.judged.prices import parse_prices
-    from passband.summary.summary import Request
+    from passband.report import charts_by_folder, report_page, target_of, write_report
+    from passband.summary import (
+        Contest,
+        ReportRequest,
+        Request,
+        compared_sources,
+        parse_prices,
+        read_findings,
+    )
 
     target = target_of(output, runs, force=force)
     request = ReportRequest(
@@ -147,7 +148,7 @@ def report(
     )
     size = write_report(target, report_page(found, title=title, compared=compared))
     from passband.cli.output import print_notes
-    from passband.report.html.report import refused_lines, sampled_text
+    from passband.report import refused_lines, sampled_text
 
     print_notes([*refused_lines(found, compared), *([] if quiet else [sampled_text(found)])])
     typer.echo(f"{target} ({size / 1000:,.0f} kB)")
@@ -157,7 +158,7 @@ def report(
 
 def _write_charts(folder: Path, drawn: dict[str, list[Chart]], *, quiet: bool) -> None:
     from passband.cli.output import print_notes
-    from passband.report.charts.write import missing_note, write_charts
+    from passband.report import missing_note, write_charts
 
     paths = [path for name, charts in drawn.items() for path in write_charts(charts, folder / name)]
     typer.echo(f"{folder} ({len(paths)} files)")

@@ -60,12 +60,8 @@ from passband.cli.output import TableOptions
 
 if TYPE_CHECKING:
     from passband.cli.output import TableOptions
-    from passband.run.request import RunRequest
-    from passband.run.settings import Until
-    from passband.run.shards.launch import Launch
-    from passband.run.study.file import StudyFile
-    from passband.run.study.study import Study
-    from passband.stats.data.outcomes import Policy
+    from passband.run import Launch, RunRequest, Study, StudyFile, Until
+    from passband.stats.data import Policy
 
 
 def given_options(context: typer.Context) -> frozenset[str]:
@@ -79,7 +75,7 @@ def given_options(context: typer.Context) -> frozenset[str]:
 def find_study_file(tasks: Sequence[str], given: frozenset[str]) -> StudyFile | None:
     """Read the study file among the tasks, if one of them is one; it has to be alone."""
     from passband.errors import InvalidInput
-    from passband.run.study.file import is_study_file, read_study
+    from passband.run import is_study_file, read_study
 
     studies = [name for name in tasks if is_study_file(name)]
     if not studies:
@@ -104,9 +100,7 @@ def make_study(
 ) -> Study:
     """Return the runs of the command: of one model, of several, or of a study file."""
     from passband.errors import InvalidInput
-    from passband.run.request import make_request
-    from passband.run.study.build import study_of_file, study_of_models
-    from passband.run.study.study import Study
+    from passband.run import Study, make_request, study_of_file, study_of_models
 
     if file is not None:
         del options["name"]
@@ -126,8 +120,7 @@ def print_plans(study: Study, as_json: bool) -> None:
     """Print what each model would be asked."""
     from json import dumps
 
-    from passband.report.dry_run import dry_run_lines
-    from passband.report.rendering import printable
+    from passband.report import dry_run_lines, printable
 
     plans = study.dry_run()
     if as_json:
@@ -142,7 +135,7 @@ def print_plans(study: Study, as_json: bool) -> None:
 
 def run_and_print_study(study: Study, options: TableOptions, as_json: bool, quiet: bool) -> None:
     """Ask the models one after another, and print one table of all."""
-    from passband.report.terminal.live import JsonEvents, make_display
+    from passband.report import JsonEvents, make_display
 
     with make_display(as_json=as_json, quiet=quiet) as display:
 
@@ -156,8 +149,8 @@ def run_and_print_study(study: Study, options: TableOptions, as_json: bool, quie
 
         end = study.run(display, announce)
     from passband.cli.output import print_notes, print_table
-    from passband.generate.secrets import hidden_values
-    from passband.report.study import StudyReport  # heavy; the first request comes earlier
+    from passband.generate import hidden_values
+    from passband.report import StudyReport
 
     metrics, level, policy = options.metrics, options.level, options.policy
     summary = study.summarize(metrics, level, end, policy)
@@ -177,7 +170,7 @@ def run_and_print_study(study: Study, options: TableOptions, as_json: bool, quie
 
 
 def _addresses(urls: Sequence[str]) -> list[str]:
-    from passband.generate.servers.http import address_of
+    from passband.generate import address_of
 
     return [address_of(url) for url in urls]
 
@@ -349,14 +342,10 @@ def run(
 ) -> None:
     """Ask every problem of a task n times and print metrics. Every trial is recorded."""
     from passband.errors import InvalidInput
-    from passband.generate.secrets import read_headers
-    from passband.report.terminal.live import error_events
-    from passband.run.budget import parse_price
-    from passband.run.settings import Patience
-    from passband.run.shards.shard import Shard
-    from passband.tasks.guess.guess import DataOptions
-    from passband.tasks.inspect import read_task_args
-    from passband.tasks.overrides import Adjustments, read_gen
+    from passband.generate import read_headers
+    from passband.report import error_events
+    from passband.run import Patience, Shard, parse_price
+    from passband.tasks import Adjustments, DataOptions, read_gen, read_task_args
 
     with error_events(enabled=json):
         given = given_options(context)
@@ -436,7 +425,7 @@ def _measured(
 
 
 def _design(words: list[str] | None, **options: float | None) -> dict[str, Any]:
-    from passband.tasks.inspect import read_task_args
+    from passband.tasks import read_task_args
 
     named = {name: value for name, value in options.items() if value is not None}
     return {**read_task_args(words or (), "--design"), **named}
@@ -445,7 +434,7 @@ def _design(words: list[str] | None, **options: float | None) -> dict[str, Any]:
 def _launch(shards: int | None, on: str | None) -> Launch | None:
     """Return how the run is split, from the options that go with --shards."""
     from passband.errors import InvalidInput
-    from passband.run.shards.launch import Launch
+    from passband.run import Launch
 
     if shards is None:
         if on is not None:
@@ -459,7 +448,7 @@ def _until(
 ) -> Until | None:
     """Return when the run is to stop, from the options that go with --until."""
     from passband.errors import InvalidInput
-    from passband.run.settings import Until
+    from passband.run import Until
 
     if half_width is None:
         if proof or over is not None:
@@ -473,14 +462,13 @@ def _until(
 
 
 def _run_and_print(request: RunRequest, options: TableOptions, as_json: bool, quiet: bool) -> None:
-    from passband.report.terminal.live import JsonEvents, make_display
+    from passband.report import JsonEvents, make_display
 
     with make_display(as_json=as_json, quiet=quiet) as display:
         finished = request.run(display)
     from passband.cli.output import print_notes, print_table
-    from passband.generate.secrets import hidden_values
-    from passband.report.closing import closing_lines  # heavy; the first request comes earlier
-    from passband.report.run import RunReport
+    from passband.generate import hidden_values
+    from passband.report import RunReport, closing_lines
 
     summary = finished.summarize(options.metrics, options.level, options.policy)
     report = RunReport(finished, summary, finished.task_options(), options.style())

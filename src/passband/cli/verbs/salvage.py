@@ -31,8 +31,8 @@ def salvage(
     from dataclasses import asdict
     from json import dumps
 
-    from passband.report.rendering import Row, printable, render
-    from passband.trials.repair.salvage import salvage
+    from passband.report import Row, printable, render
+    from passband.trials import salvage
 
     salvaged = salvage(run, new)
     if json:

@@ -21,7 +21,7 @@ from passband.cli.options import JsonOption, ModelPrice, Quiet, Truncated, Trust
 
 if TYPE_CHECKING:
     from passband.cli.progress_lines import JudgeLine
-    from passband.run.rescore.cluster import RemoteScoring
+    from passband.run import RemoteScoring
 
 
 def score(
@@ -88,9 +88,9 @@ def score(
 
     from passband.cli.output import print_notes, print_rows
     from passband.cli.progress_lines import JudgeLine
-    from passband.report.score import ScoreReport
-    from passband.run.rescore.rescore import rescore_run
-    from passband.summary.from_run import summarize_scorers
+    from passband.report import ScoreReport
+    from passband.run import rescore_run
+    from passband.summary import summarize_scorers
 
     choice = judge_choice(
         judge, judge_base_url, rubric, votes, against, canaries, judge_concurrency, prices
@@ -103,12 +103,12 @@ def score(
     remote = _remote(on, workers, scored, unsafe=unsafe_code)
     judging = None
     if choice.given:
-        from passband.run.judge.rescoring import Judging
+        from passband.run import Judging
 
         line = JudgeLine(quiet=quiet)
         judging = Judging(choice, line, max_cost, moved_server=moved_server)
         if remote is not None:
-            from passband.run.judge.remote import remote_subject
+            from passband.run import remote_subject
 
             judging.make_subject = partial(remote_subject, workers=workers)
     rescored = rescore_run(
@@ -140,8 +140,7 @@ def score(
 def _price_trials(run: Path, prices: Path | None, price: str | None, *, quiet: bool) -> None:
     """Give the trials of a run their cost, and print the sums."""
     from passband.cli.output import print_notes, print_rows
-    from passband.run.budget import parse_price
-    from passband.run.rescore.prices import price_run
+    from passband.run import parse_price, price_run
 
     given = None if price is None else parse_price(price)
     found = price_run(run, prices, given)
@@ -160,17 +159,17 @@ def _remote(
         if workers is not None:
             raise InvalidInput("--workers is for scoring on a cluster; name it with --on ray.")
         return None
-    from passband.cluster.address import parse_address
-    from passband.run.rescore.cluster import RemoteScoring
+    from passband.cluster import parse_address
+    from passband.run import RemoteScoring
 
     return RemoteScoring(parse_address(on), workers, unsafe=unsafe, tick=line.judged)
 
 
 def _warn_of_filters(run: Path, added: list[str]) -> None:
     """Warn that scorers added by name do not get the answers that the task's filters find."""
-    from passband.report.rendering import printable
-    from passband.score.pipeline import filters_in
-    from passband.trials.reader import Trials
+    from passband.report import printable
+    from passband.score import filters_in
+    from passband.trials import Trials
 
     with Trials(run) as trials:
         records = [record for task in trials.runs() for record in task.scorers]

@@ -37,10 +37,8 @@ def serve(
     """Serve adaptive tests over local banks, using the Trismik protocol."""
     from dataclasses import replace
 
-    from passband.adaptive.banks import required_bank
-    from passband.adaptive.server.keys import read_keys
-    from passband.adaptive.server.listen import DESIGN, Settings
-    from passband.adaptive.server.listen import serve as listen
+    from passband.adaptive import DESIGN, Settings, read_keys, required_bank
+    from passband.adaptive import serve as listen
 
     design = replace(DESIGN, se=se, max_items=max_items)
     settings = Settings(state, host, port, read_keys(key_file), design, rate)
@@ -52,7 +50,7 @@ def serve(
 def _announce(address: str, names: str, has_keys: bool) -> None:
     import sys
 
-    from passband.report.rendering import printable
+    from passband.report import printable
 
     key = "one of its keys" if has_keys else "any text"
     typer.echo(f"{address} serves {printable(names)}. Ctrl-C stops it.")

@@ -12,10 +12,8 @@ import typer
 from passband.cli.options import LowerIsBetter, SkipBad, scales_of
 
 if TYPE_CHECKING:
-    from passband.summary.browse.browser import Look, Wanted
-    from passband.summary.browse.shown_trial import Shown
-    from passband.trials.reader import Trials
-    from passband.trials.records import RunRecord
+    from passband.summary import Look, Shown, Wanted
+    from passband.trials import RunRecord, Trials
 
 
 _PROBLEMS = 10  # of --same-wrong, unless --limit says otherwise
@@ -84,9 +82,8 @@ def show(
     """Show what was asked, answered, extracted and expected, and why it was scored so."""
     from passband.cli.output import print_notes
     from passband.errors import InvalidInput
-    from passband.readers.logs import opened_trials
-    from passband.readers.options import Options
-    from passband.summary.browse.browser import Wanted, looks
+    from passband.readers import Options, opened_trials
+    from passband.summary import Wanted, looks
 
     if wrong and right:
         raise InvalidInput("--wrong and --right exclude each other; without them all are shown.")
@@ -115,7 +112,7 @@ def show(
 def _single(source: Path) -> Path:
     """Return the one run directory of a folder, or the source itself."""
     from passband.errors import InvalidInput
-    from passband.readers.folders import expand_sources, require_path
+    from passband.readers import expand_sources, require_path
 
     paths = expand_sources([source])
     if len(paths) == 1:
@@ -134,9 +131,8 @@ class _Form(NamedTuple):
 
 def _print_trials(source: Trials, chosen: list[Look], limit: int | None, form: _Form) -> None:
     from passband.cli.output import print_lines, style_of
-    from passband.report.show.page import Page
-    from passband.report.show.record import json_line
-    from passband.summary.browse.shown_trial import ShownProblem
+    from passband.report import Page, json_line
+    from passband.summary import ShownProblem
 
     damage = _Damage()
     shown = damage.noted(_limited(chosen, limit))
@@ -153,9 +149,8 @@ def _print_diff(
     source: Trials, runs: list[RunRecord], wanted: Wanted, numbers: tuple[int, int], form: _Form
 ) -> None:
     from passband.cli.output import print_lines, style_of
-    from passband.report.show.page import Page
-    from passband.report.show.record import json_line
-    from passband.summary.browse.browser import pair_of_trials
+    from passband.report import Page, json_line
+    from passband.summary import pair_of_trials
 
     first, second = pair_of_trials(source, runs, wanted, numbers)
     if form.json:
@@ -169,9 +164,8 @@ def _print_same_wrong(
     source: Trials, runs: list[RunRecord], wanted: Wanted, limit: int | None, form: _Form
 ) -> None:
     from passband.cli.output import print_lines, print_notes, print_rows, style_of
-    from passband.report.show.same_wrong import agreement_json, agreement_lines, agreement_rows
-    from passband.summary.browse.browser import looks
-    from passband.summary.checks.same_wrong import rank_same_wrong
+    from passband.report import agreement_json, agreement_lines, agreement_rows
+    from passband.summary import looks, rank_same_wrong
 
     most = _PROBLEMS if limit is None else limit
     agreements = [
@@ -194,7 +188,7 @@ def _apart(runs: Iterable[RunRecord]) -> tuple[str, ...]:
 
 
 def _headlines(chosen: Iterable[Look], limit: int | None) -> Iterator[str]:
-    from passband.report.show.headline import headline
+    from passband.report import headline
 
     found = 0
     for look in chosen:
@@ -209,7 +203,7 @@ def _headlines(chosen: Iterable[Look], limit: int | None) -> Iterator[str]:
 
 def _limited(chosen: Iterable[Look], limit: int | None) -> Iterator[Shown]:
     """Yield problems and trials, up to a number of trials; no problem without one."""
-    from passband.summary.browse.shown_trial import ShownProblem
+    from passband.summary import ShownProblem
 
     left = limit
     waiting: Shown | None = None
@@ -234,7 +228,7 @@ class _Damage:
 
     def noted(self, shown: Iterable[Shown]) -> Iterator[Shown]:
         """Yield what is shown, and count what is damaged."""
-        from passband.summary.browse.shown_trial import Damaged
+        from passband.summary import Damaged
 
         for one in shown:
             self._count += isinstance(one, Damaged)
@@ -242,7 +236,7 @@ class _Damage:
 
     def report(self, directory: Path) -> None:
         """Raise the error of a damaged store if anything could not be read."""
-        from passband.trials.file.schema import FILE, corrupt
+        from passband.trials import FILE, corrupt
 
         if self._count:
             what = "1 trial" if self._count == 1 else f"{self._count} trials"

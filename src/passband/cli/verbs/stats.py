@@ -124,14 +124,9 @@ def stats(
 ) -> None:
     """Print metrics with intervals for recorded trials."""
     from passband.cli.output import print_json, print_notes, print_rows, print_table
-    from passband.readers.dataset.session import reading_datasets
-    from passband.report.layout import full_rows, rows
-    from passband.report.style import Style
-    from passband.report.summary import explanation, remark_lines, warning_lines
-    from passband.summary.choices import choice_lines
-    from passband.summary.from_sources import summarize
-    from passband.summary.judged.prices import parse_prices
-    from passband.summary.means import read_weights
+    from passband.readers import reading_datasets
+    from passband.report import Style, explanation, full_rows, remark_lines, rows, warning_lines
+    from passband.summary import choice_lines, parse_prices, read_weights, summarize
 
     as_json = is_json(format, json)
     again = partial(

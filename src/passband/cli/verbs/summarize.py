@@ -94,9 +94,8 @@ def summarize(
     """Write every metric of a run as JSON, in the fields of EVA."""
     from passband.cli.output import print_json, print_notes
     from passband.notes import Note
-    from passband.report.noted import Noted, note_lines, shown, warnings
-    from passband.summary.eva.file import document_of, target_of, write_document
-    from passband.summary.eva.summarize import metrics_summaries
+    from passband.report import Noted, note_lines, shown, warnings
+    from passband.summary import document_of, metrics_summaries, target_of, write_document
 
     columns = {
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,

@@ -25,12 +25,16 @@ def validate(
     from dataclasses import asdict
     from json import dumps
 
-    from passband.report.rendering import printable
-    from passband.run.study.file import check_study, is_study_file
-    from passband.tasks.check import check_task
-    from passband.tasks.data.local_data import local_data
-    from passband.tasks.find import find_tasks
-    from passband.tasks.inspect import check_inspect, is_inspect_name, read_task_args
+    from passband.report import printable
+    from passband.run import check_study, is_study_file
+    from passband.tasks import (
+        check_inspect,
+        check_task,
+        find_tasks,
+        is_inspect_name,
+        local_data,
+        read_task_args,
+    )
 
     limit, arguments = None if every else 5, read_task_args(task_arg or ())
     checked = {

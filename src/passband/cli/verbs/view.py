@@ -24,8 +24,7 @@ def view(
     ] = False,
 ) -> None:
     """Show runs in the browser: numbers that move, problems, trials, transcripts, comparisons."""
-    from passband.view.browser import open_in_browser
-    from passband.view.serving import check_sources, serve
+    from passband.view import check_sources, open_in_browser, serve
 
     check_sources(runs or [])
 

@@ -24,7 +24,7 @@ from passband.generate.provider import (
     Request,
     Sampling,
 )
-from passband.score.scorer import Score
+from passband.score import Score
 
 _PROMPTS = 10_000  # that are kept, so that the trials of a problem share one
 

@@ -24,8 +24,7 @@ from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, ProviderFault, Sampling, TaskError
 from passband.generate.subject import ProviderSubject, Seeds, Subject
-from passband.score.inspect_value import inspect_scores
-from passband.score.scorer import Score
+from passband.score import Score, inspect_scores
 
 logger = logging.getLogger(__name__)
 

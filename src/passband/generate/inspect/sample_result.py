@@ -10,8 +10,7 @@ from passband.generate.inspect.faults import final_fault
 from passband.generate.inspect.generation import finish_of, reasoning_of
 from passband.generate.provider import Completion, ProviderFault, TaskError
 from passband.generate.secrets import redacted_values
-from passband.score.inspect_value import inspect_scores
-from passband.score.scorer import Score
+from passband.score import Score, inspect_scores
 
 _LONGEST = 500  # characters of an error
 _CANCELLED = ("CancelledError(", "Cancelled(")

@@ -9,7 +9,7 @@ from typing import Any, cast
 from passband.errors import InvalidInput
 from passband.generate.problem import Problem
 from passband.generate.provider import Message
-from passband.score.scorer import Reference
+from passband.score import Reference
 
 
 def keyed_samples(name: str, dataset: Iterable[Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from passband.errors import InvalidInput
 from passband.generate.provider import ProviderFault
 from passband.generate.servers.http import endpoint_of, read_body
-from passband.system.event_loop import complete_anywhere
+from passband.system import complete_anywhere
 
 if TYPE_CHECKING:
     import aiohttp

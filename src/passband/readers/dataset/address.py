@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from passband.errors import InvalidInput, nearest
-from passband.stats.data.cells import label, shortened
+from passband.stats.data import label, shortened
 
 ENDING = ".parquet"
 _WILD = re.compile(r"[*?\[]")

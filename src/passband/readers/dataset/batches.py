@@ -12,8 +12,8 @@ import numpy as np
 
 from passband.errors import InvalidInput
 from passband.readers.dataset.address import DataFile
-from passband.stats.data.cells import label
-from passband.system.cpus import available_cpus
+from passband.stats.data import label
+from passband.system import available_cpus
 from passband.types import Ints
 
 ROWS = 1 << 20  # of a batch: Arrow's hash tables are built once for each

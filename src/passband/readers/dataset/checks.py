@@ -15,22 +15,23 @@ from typing import Any, NoReturn
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.files.columns import matching
+from passband.files import matching
 from passband.readers.dataset.batches import DataPart, RowBatch, flags, labelled, numbers
 from passband.readers.dataset.cells import CellIndex, problem_of_key
 from passband.readers.dataset.codes import LabelCodes, PlaceCodes, trial_codes
 from passband.readers.dataset.counting import DatasetTallies, RowCounter, mixed
 from passband.readers.dataset.schema import CountPlan, Schema
 from passband.readers.groups import Remark
-from passband.stats.data.cells import label, shortened
-from passband.stats.data.columns import (
+from passband.stats.data import (
     SPLIT_BY,
     TableCondition,
     condition_candidates,
     condition_of,
+    error_prefix,
+    label,
     most_values,
+    shortened,
 )
-from passband.stats.data.layout import error_prefix
 from passband.types import Ints
 
 LARGEST_MASK = 100_000_000  # pairs of a cell and a trial, a byte each

@@ -16,7 +16,7 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.readers.dataset.batches import RowBatch, encoded, flags, labelled, numbers
 from passband.readers.dataset.schema import CountPlan
-from passband.stats.data.cells import label
+from passband.stats.data import label
 from passband.types import Ints
 
 MOST_GROUPS = 100_000

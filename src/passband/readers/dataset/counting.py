@@ -36,7 +36,7 @@ from passband.readers.dataset.codes import (
 )
 from passband.readers.dataset.schema import CountPlan
 from passband.readers.dataset.scores import RowStates, states_of
-from passband.stats.data.cells import is_nameless
+from passband.stats.data import is_nameless
 from passband.types import Ints
 
 _MOST_STATUSES = 1000

@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from passband.files.columns import matching
+from passband.files import matching
 from passband.readers.dataset.batches import encoded, numbers
 from passband.readers.dataset.cells import problem_of_key
 from passband.readers.dataset.counting import DatasetTallies
 from passband.readers.dataset.schema import CountPlan
 from passband.readers.groups import Group
 from passband.readers.tables.table import names_of_labels
-from passband.stats.data.cells import ABSENT
-from passband.stats.data.columns import SPLIT_BY
-from passband.stats.data.layout import error_prefix
-from passband.stats.data.outcomes import MISSING, Outcomes
+from passband.stats.data import ABSENT, MISSING, SPLIT_BY, Outcomes, error_prefix
 from passband.types import Ints
 
 

@@ -27,9 +27,7 @@ from passband.readers.dataset.session import DatasetSession, current_session
 from passband.readers.groups import Groups, Remark
 from passband.readers.options import Options
 from passband.readers.tables.table import column_remarks, groups_of_table
-from passband.stats.data.columns import score_columns
-from passband.stats.data.layout import error_prefix
-from passband.stats.data.tables import Table
+from passband.stats.data import Table, error_prefix, score_columns
 
 DATASET = "dataset"
 _UNCHECKED = "without a column of trials, rows that are there twice cannot be found"
@@ -174,8 +172,8 @@ def _whole(schema: Schema, options: Options) -> Groups:
 
 def _matters(name: str) -> bool:
     """Return whether a column may be given a role, or split, by its name."""
-    from passband.files.columns import matching
-    from passband.stats.data.columns import ROLES, SPLIT_BY
+    from passband.files import matching
+    from passband.stats.data import ROLES, SPLIT_BY
 
     return bool(matching([name], [*SPLIT_BY, *(n for names in ROLES.values() for n in names)]))
 

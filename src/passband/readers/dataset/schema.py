@@ -11,25 +11,30 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.files.columns import matching
+from passband.files import matching
 from passband.readers.dataset.address import DataFile, is_address
 from passband.readers.groups import Remark
 from passband.readers.options import Options
-from passband.stats.data.columns import (
+from passband.stats.data import (
     CHOSEN,
+    ERROR_NAMES,
     ROLES,
     SPLIT_BY,
     Roles,
     find_roles,
+    may_count,
     require_column,
     score_columns,
 )
-from passband.stats.data.count_columns import may_count
-from passband.stats.data.failed_rows import ERROR_NAMES
-from passband.trials.exports.export import KEY, RunSettings, decode_settings
-from passband.trials.rows import LOWER_IS_BETTER
-from passband.trials.settings import identity_changes
-from passband.trials.shards import Shards, joined
+from passband.trials import (
+    KEY,
+    LOWER_IS_BETTER,
+    RunSettings,
+    Shards,
+    decode_settings,
+    identity_changes,
+    joined,
+)
 
 #: What a column holds, by which files are compared: "integer", "text", "nested", or Arrow's name.
 ColumnKind = str

@@ -11,8 +11,7 @@ from passband.errors import InvalidInput
 from passband.readers.dataset.batches import RowBatch, encoded, numbers
 from passband.readers.dataset.cells import SCORELESS
 from passband.readers.dataset.schema import CountPlan, NotCounted
-from passband.stats.data.cells import parse_scores
-from passband.stats.data.failed_rows import is_failure, is_unclear_failure
+from passband.stats.data import is_failure, is_unclear_failure, parse_scores
 from passband.types import Floats
 
 

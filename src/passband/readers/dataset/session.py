@@ -59,9 +59,7 @@ def reading_datasets(on: str | None = None) -> Iterator[DatasetSession]:
         if on is None:
             yield session
             return
-        from passband.cluster.address import parse_address
-        from passband.cluster.connection import connect
-        from passband.cluster.tasks import map_tasks
+        from passband.cluster import connect, map_tasks, parse_address
 
         def map_files(count: Callable[[Any], Any], parts: Sequence[Any]) -> Iterable[Any]:
             session.files += len(parts)

@@ -14,7 +14,7 @@ from passband.readers.log import Log
 from passband.readers.log_builder import LogBuilder, ScoreValue
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
-from passband.score.scorer import Score
+from passband.score import Score
 
 _MAIN = "task_completion"
 

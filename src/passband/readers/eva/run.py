@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
-from passband.files.records import parse_json, read_json
+from passband.files import parse_json, read_json
 from passband.readers.eva.folders import RECORDS, Folders, TrialFolder, trial_of
 from passband.readers.eva.record import Record, metric_score
 from passband.readers.groups import Remark

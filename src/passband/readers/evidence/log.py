@@ -12,12 +12,12 @@ import numpy as np
 from passband.readers.evidence.misread import ReadAnswer, misread_answers
 from passband.readers.evidence.observed import AnswerTexts, Observed, Progress, some_places
 from passband.readers.evidence.seen_texts import SeenTexts
-from passband.score.scorer import Reference
-from passband.stats.data.outcomes import Outcomes
+from passband.score import Reference
+from passband.stats.data import Outcomes
 
 if TYPE_CHECKING:
     from passband.readers.log import Log
-    from passband.stats.data.evidence import Finding
+    from passband.stats.data import Finding
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,17 @@ from typing import NamedTuple
 from passband import notes
 from passband.errors import PassbandError
 from passband.notes import Note
-from passband.score.scorer import Reference, Scorer
-from passband.stats.data.evidence import Finding
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.scale import Scale
-from passband.trials.file.schema import CorruptStore
-from passband.trials.query.filters import Choice, ChosenTrials
-from passband.trials.reader import Trials
-from passband.trials.records import ProblemRecord, RunRecord, ScorerRecord
+from passband.score import Reference, Scorer
+from passband.stats.data import Finding, Outcomes, Scale
+from passband.trials import (
+    Choice,
+    ChosenTrials,
+    CorruptStore,
+    ProblemRecord,
+    RunRecord,
+    ScorerRecord,
+    Trials,
+)
 
 _FEWEST = 8  # trials; fewer may all be wrong by themselves
 _NEARLY_ALL = 0.02  # of the best mean score, at most
@@ -231,9 +234,7 @@ def _ends_in(text: str, targets: tuple[str, ...]) -> bool:
 def _alternatives(scorer: ScorerRecord) -> list[_Alternative]:
     """Return the scorers that `passband score --extract` would add, a rule each."""
     # Scoring is imported where it is needed: most tables hold no answers to look at.
-    from passband.score.extract.answer import RULES
-    from passband.score.pipeline import make_scorer
-    from passband.score.recorded import rebuilt_scorer
+    from passband.score import RULES, make_scorer, rebuilt_scorer
 
     try:
         rebuilt = rebuilt_scorer(scorer)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passband.stats.data.evidence import Evidence, Finding
-from passband.stats.data.outcomes import Outcomes
+from passband.stats.data import Evidence, Finding, Outcomes
 from passband.types import Ints
 
 if TYPE_CHECKING:
-    from passband.stats.data.sequence import AskedScores
+    from passband.stats.data import AskedScores
 
 
 ANSWERS = 1_000  #: whose texts are looked at, about
@@ -93,9 +92,13 @@ class Observed:
         return Evidence().joined(self._found(outcomes))
 
     def _found(self, outcomes: Outcomes) -> Iterable[Finding]:
-        from passband.stats.evidence.order import order_findings
-        from passband.stats.evidence.problems import problem_copies, unasked_findings
-        from passband.stats.evidence.texts import solved_share, text_findings
+        from passband.stats.evidence import (
+            order_findings,
+            problem_copies,
+            solved_share,
+            text_findings,
+            unasked_findings,
+        )
 
         yield from self.findings
         if self.texts is not None:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from passband.readers.groups import Remark
-from passband.stats.data.spending import SpentColumn, SpentTrials
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.stats.data import SpentColumn, SpentTrials
+from passband.trials import RunRecord, Trials
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,9 @@ from passband.readers.evidence.observed import (
     with_evidence,
 )
 from passband.readers.evidence.spending import StoredSpending
-from passband.stats.checks import as_whole
-from passband.stats.data.evidence import Finding
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.sequence import AskedScores
-from passband.trials.query.rounds import count_complete_rounds
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
+from passband.stats import as_whole
+from passband.stats.data import AskedScores, Finding, Outcomes
+from passband.trials import RunRecord, ScorerRecord, Trials, count_complete_rounds
 from passband.types import Ints
 
 _SCORES = 50_000  # that are read in the order of asking

@@ -7,15 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from passband.files.columns import matching
+from passband.files import matching
 from passband.readers.evidence.misread import ReadAnswer, misread_answers
 from passband.readers.evidence.observed import AnswerTexts, Observed, some_places, with_evidence
 from passband.readers.tables.texts import TableTexts, texts_of
-from passband.score.scorer import Reference
-from passband.stats.data.answers import answer_text
-from passband.stats.data.evidence import Finding
-from passband.stats.data.layout import Layout, TableGroup
-from passband.stats.data.outcomes import Outcomes
+from passband.score import Reference
+from passband.stats.data import Finding, Layout, Outcomes, TableGroup, answer_text
 from passband.types import Ints
 
 _COMPARED = 40  # answers that are looked at beside their targets

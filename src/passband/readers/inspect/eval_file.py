@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
-from passband.files.json_stream import JsonStream
-from passband.files.records import require_file
-from passband.files.zip import ZipMembers, first_name
+from passband.files import JsonStream, ZipMembers, first_name, require_file
 from passband.readers.groups import Remark
 from passband.readers.inspect.header import InspectHeader, mapping
 from passband.readers.inspect.sample import InspectSample

@@ -8,7 +8,7 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.readers.groups import Remark
-from passband.stats.data.scale import Scale
+from passband.stats.data import Scale
 
 KNOWN_VERSION = 2  # of the format; Inspect itself refuses a log of a newer one
 _MOST_EPOCHS = 1 << 31

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
-from passband.files.json_stream import JsonStream
-from passband.files.records import text_chunks
+from passband.files import JsonStream, text_chunks
 from passband.readers.file_head import head_of
 from passband.readers.groups import Remark
 from passband.readers.inspect.eval_file import Samples

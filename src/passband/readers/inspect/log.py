@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from passband.errors import InvalidInput, Place
-from passband.files.records import form_of, reading
+from passband.files import form_of, reading
 from passband.readers.groups import Remark
 from passband.readers.inspect.eval_file import is_eval, read_eval
 from passband.readers.inspect.json_file import is_inspect_json, read_inspect_json

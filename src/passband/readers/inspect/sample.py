@@ -8,9 +8,8 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.readers.inspect.header import mapping
 from passband.readers.log_builder import ScoreValue
-from passband.score.inspect_value import inspect_number, inspect_scores
-from passband.score.scorer import Score
-from passband.trials.rows import Status
+from passband.score import Score, inspect_number, inspect_scores
+from passband.trials import Status
 
 Record = dict[str, Any]
 

@@ -14,7 +14,7 @@ from passband.readers.inspect.sample import InspectSample
 from passband.readers.log import Log, Source
 from passband.readers.log_builder import Clash, LogBuilder, ScoreValue
 from passband.readers.options import Options
-from passband.score.scorer import Score
+from passband.score import Score
 
 
 class InspectTrials:

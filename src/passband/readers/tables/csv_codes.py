@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passband.readers.tables.matrix import is_number_or_nothing
-from passband.stats.data.cells import CodedColumn
+from passband.stats.data import CodedColumn
 from passband.types import Ints
 
 _WORTHWHILE = 1 << 20  # bytes; smaller files are read in no time

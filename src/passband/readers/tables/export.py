@@ -12,18 +12,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from passband.errors import InvalidInput
-from passband.files.records import column_names, form_of
-from passband.files.spreadsheet import unguarded
+from passband.files import column_names, form_of, unguarded
 from passband.readers.groups import Groups
 from passband.readers.log import Log, Source
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
-from passband.stats.data.cells import is_absent, number
-from passband.stats.data.columns import CHOSEN, refuse_chosen
-from passband.stats.data.layout import error_prefix
-from passband.stats.data.scale import UNSTATED, Scale
-from passband.stats.data.tables import Table
-from passband.trials.rows import (
+from passband.stats.data import (
+    CHOSEN,
+    UNSTATED,
+    Scale,
+    Table,
+    error_prefix,
+    is_absent,
+    number,
+    refuse_chosen,
+)
+from passband.trials import (
     LOWER_IS_BETTER,
     SCORE_STATUSES,
     STATUSES,

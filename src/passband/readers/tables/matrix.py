@@ -9,15 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passband.errors import InvalidInput, Place
-from passband.files.records import require_file
+from passband.files import require_file
 from passband.readers.groups import Group, Groups, Remark
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
-from passband.stats.data.cells import number
-from passband.stats.data.columns import ROLES
-from passband.stats.data.layout import error_prefix
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.tables import Table
+from passband.stats.data import ROLES, Outcomes, Table, error_prefix, number
 
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader

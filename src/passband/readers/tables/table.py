@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.files.columns import matching
-from passband.files.records import (
+from passband.files import (
     ENDINGS,
     check_header,
     form_of,
     joined_cells,
+    matching,
     open_delimited,
     read_json,
     read_parquet,
@@ -36,10 +36,7 @@ from passband.readers.tables.matrix import (
     scores_in,
 )
 from passband.readers.tables.texts import PROMPT_NAMES
-from passband.stats.data.columns import Roles
-from passband.stats.data.layout import Layout, TableGroup, error_prefix
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.tables import Table
+from passband.stats.data import Layout, Outcomes, Roles, Table, TableGroup, error_prefix
 
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from passband.files.columns import matching, normalized
+from passband.files import matching, normalized
 from passband.readers.groups import Remark
 from passband.readers.log_builder import ScoreValue
-from passband.score.scorer import Score
-from passband.stats.data.answers import answer_text
-from passband.stats.data.cells import is_absent
-from passband.stats.data.columns import ROLES
-from passband.stats.data.layout import Layout
+from passband.score import Score
+from passband.stats.data import ROLES, Layout, answer_text, is_absent
 
 _NAMES = {
     "completion": (

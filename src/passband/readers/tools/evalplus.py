@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.files.records import read_json
+from passband.files import read_json
 from passband.readers.file_head import head_of
 from passband.readers.log import Log, Source
 from passband.readers.log_builder import LogBuilder
@@ -22,7 +22,7 @@ from passband.readers.names import plain_name
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.records import Items
-from passband.stats.data.scale import UNIT
+from passband.stats.data import UNIT
 
 _STATUSES = {
     "pass": True, "success": True,

@@ -22,7 +22,7 @@ from passband.readers.names import UNKNOWN, plain_name
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.records import Lines, first_record
-from passband.score.scorer import Score
+from passband.score import Score
 
 _USABLE = (None, "success", "fallback", "degraded")  # statuses of a score that may be counted
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput
-from passband.files.records import read_json
-from passband.generate.servers.finish import Verdict, verdict_of
+from passband.files import read_json
+from passband.generate import Verdict, verdict_of
 from passband.readers.fields import kept_text, part, text, values
 from passband.readers.file_head import first_item
 from passband.readers.groups import Remark
@@ -30,7 +30,7 @@ from passband.readers.names import UNKNOWN, label
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.records import Items
-from passband.trials.rows import Status
+from passband.trials import Status
 
 _STATUSES: Mapping[Verdict, Status] = {"length": "truncated", "content_filter": "refused"}
 

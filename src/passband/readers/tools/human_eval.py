@@ -21,8 +21,8 @@ from passband.readers.names import plain_name
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.records import Lines, first_record, is_joined
-from passband.score.scorer import Score
-from passband.stats.data.scale import UNIT
+from passband.score import Score
+from passband.stats.data import UNIT
 
 _VERDICTS = ("passed", "failed", "timed out")
 _UNGRADED = {"task_id", "completion", "solution", "prompt", "_identifier"}

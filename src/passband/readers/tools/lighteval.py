@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
-from passband.files.records import column_names, form_of, read_records
+from passband.files import column_names, form_of, read_records
 from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
 from passband.readers.log_builder import Clash, LogBuilder, LogBuilders
@@ -26,7 +26,7 @@ from passband.readers.names import plain_name
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.records import LeftOut
-from passband.trials.rows import Status
+from passband.trials import Status
 
 _PASS = re.compile(r"(?P<name>.*pass@k):(?P<options>.+)")
 _MOST = 100_000  # generations of one document

@@ -37,10 +37,9 @@ from passband.readers.tools.lm_eval_results import (
     results_beside,
     targets_in,
 )
-from passband.score.scorer import Score
-from passband.stats.data.answers import answer_text
-from passband.stats.data.scale import UNSTATED, Scale
-from passband.trials.rows import STATUSES, Status
+from passband.score import Score
+from passband.stats.data import UNSTATED, Scale, answer_text
+from passband.trials import STATUSES, Status
 
 _KEYS = {
     "doc_id", "problem_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter",

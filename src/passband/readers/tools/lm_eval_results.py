@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
-from passband.files.records import read_json
+from passband.files import read_json
 from passband.readers.file_head import head_of
 from passband.readers.groups import Remark
 from passband.readers.names import plain_name
-from passband.score.scorer import Reference, Score, Scorer
-from passband.stats.data.scale import UNSTATED, Scale
+from passband.score import Reference, Score, Scorer
+from passband.stats.data import UNSTATED, Scale
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?")
 
@@ -201,9 +201,7 @@ def _is_code(value: Any) -> bool:
 def _rescoring(path: Path, pipeline: Any, metric: Settings) -> Rescoring | None:
     from pydantic import ValidationError
 
-    from passband.tasks.file.metric_list import read_metrics
-    from passband.tasks.file.schema import TaskKeys
-    from passband.tasks.file.yaml_file import YamlFile
+    from passband.tasks import TaskKeys, YamlFile, read_metrics
 
     of_trials = {key: value for key, value in metric.items() if key not in _NOT_OF_A_TRIAL}
     values = {"filter_list": [pipeline] if pipeline else None, "metric_list": [of_trials]}
@@ -224,7 +222,7 @@ class References:
     """The targets and choices of a task's documents."""
 
     def __init__(self, path: Path, settings: Settings) -> None:
-        from passband.tasks.prompt.field import Answers, ProblemField
+        from passband.tasks import Answers, ProblemField
 
         choice = settings.get("doc_to_choice")
         place = Place(path, 1)

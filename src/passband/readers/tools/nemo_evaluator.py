@@ -24,8 +24,8 @@ from passband.readers.names import label, plain_name
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.records import Lines, first_record
-from passband.score.scorer import Score
-from passband.stats.data.scale import Scale
+from passband.score import Score
+from passband.stats.data import Scale
 
 _KEYS = {"problem_idx", "repeat", "reward", "scoring_details"}
 _SCORER = "reward"

@@ -25,7 +25,7 @@ from passband.readers.names import plain_name
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.records import Lines, first_record
-from passband.stats.data.scale import UNIT
+from passband.stats.data import UNIT
 
 _EVENT = {"run_id", "event_id", "sample_id", "type", "data"}
 _SPEC = {"completion_fns", "eval_name"}

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.files.records import read_json
+from passband.files import read_json
 from passband.readers.fields import kept_text, key
 from passband.readers.file_head import head_of
 from passband.readers.groups import Remark
@@ -29,7 +29,7 @@ from passband.readers.names import UNKNOWN, plain_name
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.records import Items
-from passband.stats.data.scale import Scale
+from passband.stats.data import Scale
 
 _SCORER = "correct"
 _CORRECT = ("correct", "is_correct", "cascade_correct")  # whichever the evaluator writes

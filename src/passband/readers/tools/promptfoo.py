@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.files.records import read_json
+from passband.files import read_json
 from passband.readers.fields import flag, kept_text, part
 from passband.readers.file_head import head_of
 from passband.readers.groups import Remark
@@ -25,8 +25,8 @@ from passband.readers.names import label, problem_key
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.records import Items, Lines
-from passband.score.scorer import Score
-from passband.stats.data.scale import UNIT, Scale
+from passband.score import Score
+from passband.stats.data import UNIT, Scale
 
 _KEYS = {"testIdx", "promptIdx", "success", "provider"}
 _SCORERS = ("success", "score")

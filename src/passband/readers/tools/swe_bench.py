@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput, Place
-from passband.files.records import read_json, reading
+from passband.files import read_json, reading
 from passband.readers.fields import part, texts
 from passband.readers.file_head import head_of
 from passband.readers.groups import Remark
@@ -27,7 +27,7 @@ from passband.readers.names import UNKNOWN, plain_name
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.records import LeftOut
-from passband.stats.data.scale import UNIT
+from passband.stats.data import UNIT
 
 _NAME = "swe-bench"
 _TASK = "SWE-bench"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.files.records import read_json
+from passband.files import read_json
 from passband.readers.fields import flag, kept_text, key, text, values
 from passband.readers.file_head import head_of
 from passband.readers.groups import Remark
@@ -25,8 +25,8 @@ from passband.readers.names import UNKNOWN, label
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.records import Items
-from passband.stats.data.scale import UNIT
-from passband.trials.rows import Status
+from passband.stats.data import UNIT
+from passband.trials import Status
 
 _SCORER = "is_resolved"
 _METADATA = "run_metadata.json"

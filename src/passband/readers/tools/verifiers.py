@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.files.records import read_json
+from passband.files import read_json
 from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
 from passband.readers.log_builder import LogBuilders
@@ -27,7 +27,7 @@ from passband.readers.names import plain_name
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.records import Lines, first_record, is_joined
-from passband.trials.rows import Status
+from passband.trials import Status
 
 Record = Mapping[str, Any]
 

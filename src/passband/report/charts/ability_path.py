@@ -12,7 +12,7 @@ from passband.report.charts.chart import Chart
 from passband.report.charts.scale import Scale, finite, number_range, tick_text, ticks
 from passband.report.charts.theme import LIGHT, Theme
 from passband.report.charts.vega import spec
-from passband.stats.interval.rounding import Rounding, common_rounding
+from passband.stats.interval import Rounding, common_rounding
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from passband.report.charts.canvas import Canvas
 from passband.report.charts.scale import Scale, finite
-from passband.stats.interval.rounding import Rounding, common_rounding
+from passband.stats.interval import Rounding, common_rounding
 
 Ends = tuple[float | None, float | None]  #: of an interval; None: there is no such end
 Hue = Literal["blue", "orange"]

@@ -20,7 +20,7 @@ from passband.report.charts.rows import MOST_ROWS, Column, Rows, rows_note
 from passband.report.charts.scale import Scale, finite, share_range, tick_text, ticks
 from passband.report.charts.theme import PAGE, Theme
 from passband.report.charts.vega import bars_spec
-from passband.stats.interval.rounding import Rounding
+from passband.stats.interval import Rounding
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from passband.report.charts.rows import MOST_ROWS, Column, Rows, rows_note
 from passband.report.charts.scale import share_range
 from passband.report.charts.theme import Theme
 from passband.report.charts.vega import bars_spec
-from passband.stats.interval.rounding import Rounding
+from passband.stats.interval import Rounding
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from passband.report.charts.interval_bars import scale_note
 from passband.report.charts.scale import Scale, share_range, tick_text, ticks
 from passband.report.charts.theme import Theme
 from passband.report.charts.vega import HUES, hue_scale, spec
-from passband.stats.interval.rounding import Rounding, common_rounding
+from passband.stats.interval import Rounding, common_rounding
 
 Edges = tuple[Sequence[float], Sequence[float]]  #: the lower and the upper edge of a band
 _MOST_POINTS = 160  # of a line; more cannot be seen

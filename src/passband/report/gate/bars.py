@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 
 from passband.report.rendering import printable
-from passband.summary.gate.result import GateLine
+from passband.summary import GateLine
 
 GATE_LEGEND = (
     "● the difference new - base, ─ its interval, │ or ┼ zero, ╎ the loss that is tolerated"

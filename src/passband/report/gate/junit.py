@@ -11,9 +11,9 @@ from xml.etree import ElementTree as ET
 
 from passband.report.gate.words import headline, line_notes, line_texts, on_target, roundings
 from passband.report.rendering import printable
-from passband.stats.decision.gate import Failed
-from passband.stats.interval.rounding import Rounding
-from passband.summary.gate.result import GateLine, GateResult
+from passband.stats.decision import Failed
+from passband.stats.interval import Rounding
+from passband.summary import GateLine, GateResult
 
 _COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 

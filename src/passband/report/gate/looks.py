@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from passband.report.rendering import printable
 from passband.report.words import counted
-from passband.run.settle.plan import SettleForecast
-from passband.stats.interval.rounding import rounded
-from passband.summary.gate.result import GateLine
-from passband.summary.gate.settled import GateLook, Settled
+from passband.run import SettleForecast
+from passband.stats.interval import rounded
+from passband.summary import GateLine, GateLook, Settled
 
 
 def look_line(look: GateLook, planned: int) -> str:

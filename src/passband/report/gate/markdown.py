@@ -29,8 +29,8 @@ from passband.report.markdown import markdown_text
 from passband.report.rendering import printable, render
 from passband.report.style import PLAIN, Style
 from passband.report.words import counted
-from passband.stats.interval.rounding import Rounding
-from passband.summary.gate.result import GateLine, GateResult
+from passband.stats.interval import Rounding
+from passband.summary import GateLine, GateResult
 from passband.version import __version__
 
 COMMENT = 64_000  #: characters of a comment; GitHub takes 65,536

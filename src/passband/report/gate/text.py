@@ -20,9 +20,9 @@ from passband.report.layout import interval_head
 from passband.report.noted import Noted, interval_cell, note_lines, shown
 from passband.report.rendering import Cell, Row, printable, render
 from passband.report.style import PLAIN, Style
-from passband.stats.data.scale import titled
-from passband.stats.interval.rounding import Rounding
-from passband.summary.gate.result import GateLine, GateResult
+from passband.stats.data import titled
+from passband.stats.interval import Rounding
+from passband.summary import GateLine, GateResult
 
 
 def gate_text(result: GateResult, style: Style = PLAIN) -> str:

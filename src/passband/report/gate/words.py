@@ -9,9 +9,9 @@ from passband.report.gate.looks import settled_lines
 from passband.report.noted import Noted, note_lines
 from passband.report.style import PLAIN, Figure, Style
 from passband.report.words import counted
-from passband.stats.decision.gate import Failed
-from passband.stats.interval.rounding import Rounding
-from passband.summary.gate.result import OTHER, GateLine, GateResult
+from passband.stats.decision import Failed
+from passband.stats.interval import Rounding
+from passband.summary import OTHER, GateLine, GateResult
 
 HEADLINES = {
     "pass": "PASS",

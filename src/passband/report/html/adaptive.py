@@ -9,8 +9,8 @@ from passband.report.html.document import escape
 from passband.report.html.elements import caption, figure, section
 from passband.report.html.run_text import RunText
 from passband.report.words import counted
-from passband.stats.interval.rounding import Rounding, common_rounding
-from passband.summary.findings.ability import AbilityAfter, ability_path
+from passband.stats.interval import Rounding, common_rounding
+from passband.summary import AbilityAfter, ability_path
 
 MOST_ITEMS = 500  #: rows of the table of items
 

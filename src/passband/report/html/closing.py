@@ -13,8 +13,7 @@ from passband.report.judge_usage import call_cost, call_counts, call_tokens
 from passband.report.noted import NoteLine, parted
 from passband.report.summary import notes_of
 from passband.report.words import counted, duration, money
-from passband.summary.findings.findings import Findings
-from passband.summary.findings.tries import Tries
+from passband.summary import Findings, Tries
 
 _STATUSES = {
     "truncated": "truncated (cut off at the limit of tokens)",

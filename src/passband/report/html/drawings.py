@@ -13,9 +13,8 @@ from passband.report.html.adaptive import ability_chart
 from passband.report.html.judge import judged_split_bar
 from passband.report.html.run_text import RunText, metric_words
 from passband.report.table_line import TableLine
-from passband.stats.interval.estimation import Estimate
-from passband.summary.findings.kinds import Kind
-from passband.summary.findings.tries import Tries
+from passband.stats.interval import Estimate
+from passband.summary import Kind, Tries
 
 _EVENTS = {"pass@*": "at least one right", "pass^*": "all right", "max@*": "best score of k"}
 

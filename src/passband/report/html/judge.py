@@ -9,7 +9,7 @@ from passband.report.html.run_text import RunText
 from passband.report.judged import agreement_rows, label_text, purchase_text, share_rows
 from passband.report.words import counted
 from passband.stats.judged import JudgeAgreement, JudgedSplit
-from passband.summary.judged.result import JudgeResult
+from passband.summary import JudgeResult
 
 
 def judged_by(run: RunText) -> str:

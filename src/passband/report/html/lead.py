@@ -15,9 +15,8 @@ from passband.report.noted import interval_cell
 from passband.report.summary import notes_of
 from passband.report.table_line import TableLine
 from passband.report.words import counted
-from passband.stats.interval.rounding import Rounding
-from passband.summary.findings.progress import Progress
-from passband.summary.judged.result import JudgeResult
+from passband.stats.interval import Rounding
+from passband.summary import JudgeResult, Progress
 
 _ONE_TRY = ("solved in one try", "mean score of one try")
 

@@ -11,7 +11,7 @@ from passband.report.html.drawings import bar_of
 from passband.report.html.elements import banner, caption
 from passband.report.html.run_text import RunText
 from passband.report.noted import Noted, note_lines
-from passband.stats.interval.rounding import Rounding
+from passband.stats.interval import Rounding
 
 
 def overview_html(runs: Sequence[RunText], heading: str) -> str:

@@ -11,10 +11,19 @@ from passband.report.html.transcript import pieces_of
 from passband.report.show.excerpt import Amount
 from passband.report.show.reason import label_text, verdict
 from passband.report.words import counted
-from passband.summary.browse.shown_trial import ShownProblem, ShownTrial
-from passband.summary.findings.changes import Change, Changes
-from passband.summary.findings.sample import ASIDE, LONGEST, MOST_STEPS, SampledProblem
-from passband.summary.findings.scan import RIGHT, WRONG, Answer
+from passband.summary import (
+    ASIDE,
+    LONGEST,
+    MOST_STEPS,
+    RIGHT,
+    WRONG,
+    Answer,
+    Change,
+    Changes,
+    SampledProblem,
+    ShownProblem,
+    ShownTrial,
+)
 
 Write = Callable[[float], str]  #: how a score is written
 _TEXT = Amount(LONGEST // 3, LONGEST // 2, 12, 20)

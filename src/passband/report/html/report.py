@@ -35,9 +35,7 @@ from passband.report.html.several import (
 from passband.report.style import PLAIN
 from passband.report.summary import combined_meaning, notes_of
 from passband.report.table_line import table_lines
-from passband.summary.findings.findings import Findings, SourceFindings
-from passband.summary.findings.several import ComparedFindings
-from passband.summary.summary import Summary
+from passband.summary import ComparedFindings, Findings, SourceFindings, Summary
 
 
 def report_page(

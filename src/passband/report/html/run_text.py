@@ -8,12 +8,9 @@ from functools import cached_property
 from passband.errors import InvalidInput
 from passband.report.style import PLAIN
 from passband.report.table_line import TableLine, table_lines
-from passband.stats.interval.estimation import Estimate
-from passband.stats.interval.rounding import Rounding
-from passband.stats.metric.names import parse_name
-from passband.stats.metric.registry import families
-from passband.summary.findings.findings import Findings
-from passband.summary.summary import Line
+from passband.stats.interval import Estimate, Rounding
+from passband.stats.metric import families, parse_name
+from passband.summary import Findings, Line
 
 _ADAPTIVE = {
     "theta": "ability on the scale of the bank",

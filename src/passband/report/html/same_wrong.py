@@ -6,8 +6,7 @@ from passband.report.html.document import escape
 from passband.report.html.elements import caption, one_line, section, sentence
 from passband.report.html.run_text import RunText
 from passband.report.words import counted
-from passband.summary.browse.shown_trial import ShownProblem
-from passband.summary.checks.same_wrong import SameWrong
+from passband.summary import SameWrong, ShownProblem
 
 
 def same_wrong_section(run: RunText) -> str:

@@ -12,9 +12,7 @@ from passband.report.html.elements import caption, figure, pair_rows, section, s
 from passband.report.html.judge import judged_by, judged_split
 from passband.report.html.run_text import RunText
 from passband.report.words import counted, money
-from passband.summary.findings.kinds import Kinds
-from passband.summary.findings.tries import Point
-from passband.summary.findings.uncertainty import Purchase
+from passband.summary import Kinds, Point, Purchase
 
 # -- more tries ----------------------------------------------------------------------------
 

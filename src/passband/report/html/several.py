@@ -32,9 +32,8 @@ from passband.report.noted import (
     parted,
 )
 from passband.report.words import counted
-from passband.stats.interval.rounding import Rounding
-from passband.summary.findings.changes import Change, Changes, Stack
-from passband.summary.findings.several import ComparedFindings, ComparedMetric, ComparedTask
+from passband.stats.interval import Rounding
+from passband.summary import Change, Changes, ComparedFindings, ComparedMetric, ComparedTask, Stack
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,10 @@ from passband.report.charts.chart import Chart
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.rank_bars import Rank, RankBars
 from passband.report.html.elements import sentence
-from passband.stats.data.scale import titled
-from passband.stats.decision.comparison import Comparison
-from passband.stats.decision.more_data import MoreData
-from passband.stats.decision.ranking import Ranking
-from passband.stats.decision.ranking.ranking import ModelPair
-from passband.stats.interval.rounding import Rounding, common_rounding
-from passband.summary.findings.several import ComparedFindings, ComparedMetric, ComparedTask
+from passband.stats.data import titled
+from passband.stats.decision import Comparison, ModelPair, MoreData, Ranking
+from passband.stats.interval import Rounding, common_rounding
+from passband.summary import ComparedFindings, ComparedMetric, ComparedTask
 
 MOST_PAIRS = 15  #: drawn; of more models, each is compared with the best alone
 

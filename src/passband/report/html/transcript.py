@@ -9,7 +9,7 @@ from passband.report.show.excerpt import Amount, excerpt
 from passband.report.show.reason import label_text, verdict
 from passband.report.show.votes import call_text
 from passband.report.words import counted, duration, tokens_text
-from passband.summary.browse.shown_trial import ShownProblem, ShownTrial
+from passband.summary import ShownProblem, ShownTrial
 
 LONG = Amount(20_000, 20_000, 1_000, 1_000)  #: of a text on a page of its own
 

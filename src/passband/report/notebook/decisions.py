@@ -13,10 +13,8 @@ from passband.report.charts.theme import NOTEBOOK
 from passband.report.notebook.estimates import hue_of, intervals, note_texts
 from passband.report.notebook.table import html_table
 from passband.report.words import counted
-from passband.stats.decision.comparison import Comparison
-from passband.stats.decision.ranking import Abilities, Ranking
-from passband.stats.decision.variance import VarianceSplit
-from passband.stats.interval.rounding import common_rounding
+from passband.stats.decision import Abilities, Comparison, Ranking, VarianceSplit
+from passband.stats.interval import common_rounding
 
 
 def comparison_html(value: Comparison) -> str:

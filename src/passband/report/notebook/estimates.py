@@ -12,12 +12,9 @@ from passband.report.charts.theme import NOTEBOOK
 from passband.report.charts.tries_curve import Edges, TriesCurve, TriesLine
 from passband.report.noted import Noted, note_lines, shown, warnings
 from passband.report.words import counted
-from passband.stats.checks import Over
-from passband.stats.interval.bands import Band
-from passband.stats.interval.estimation import Estimate
-from passband.stats.interval.extrapolation import Extrapolation
-from passband.stats.interval.strata.combination import Stratified
-from passband.stats.metric.measurement import Curve
+from passband.stats import Over
+from passband.stats.interval import Band, Estimate, Extrapolation, Stratified
+from passband.stats.metric import Curve
 
 _WORDS = {"pass@*": "at least one right", "pass^*": "all right"}
 

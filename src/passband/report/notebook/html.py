@@ -18,15 +18,10 @@ from passband.report.notebook.estimates import (
     stratified_html,
 )
 from passband.report.notebook.summaries import summary_html
-from passband.stats.decision.comparison import Comparison
-from passband.stats.decision.ranking import Abilities, Ranking
-from passband.stats.decision.variance import VarianceSplit
-from passband.stats.interval.bands import Band
-from passband.stats.interval.estimation import Estimate
-from passband.stats.interval.extrapolation import Extrapolation
-from passband.stats.interval.strata.combination import Stratified
-from passband.stats.metric.measurement import Curve
-from passband.summary.summary import Summary
+from passband.stats.decision import Abilities, Comparison, Ranking, VarianceSplit
+from passband.stats.interval import Band, Estimate, Extrapolation, Stratified
+from passband.stats.metric import Curve
+from passband.summary import Summary
 
 
 @singledispatch

@@ -12,7 +12,7 @@ from passband.report.notebook.table import Markup, html_table
 from passband.report.rendering import Cell, Row
 from passband.report.summary import explanation, meaning, remark_lines, warning_lines
 from passband.report.table_line import TableLine, table_lines
-from passband.summary.summary import Summary
+from passband.summary import Summary
 
 _MOST_ROWS = 200
 _BAR = " "  # the head of the column of bars

@@ -12,7 +12,7 @@ from passband.report.show.style import TerminalStyle
 from passband.report.show.text import Piece, cells, one_line, wrapped
 from passband.report.show.votes import call_text
 from passband.report.words import counted, tokens_text
-from passband.summary.browse.shown_trial import Damaged, Message, Shown, ShownProblem, ShownTrial
+from passband.summary import Damaged, Message, Shown, ShownProblem, ShownTrial
 
 _GUTTER = 10  # columns of labels
 _LONGEST_CARETS = 200  # characters of an answer that is underlined without colours

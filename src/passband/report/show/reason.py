@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from passband.summary.browse.shown_trial import ShownScore, ShownTrial
+from passband.summary import ShownScore, ShownTrial
 
 _STATUSES = {
     "ok": "it has not been scored",

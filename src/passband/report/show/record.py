@@ -7,7 +7,7 @@ from typing import Any
 
 from passband.report.show.reason import verdict, verdict_of_score
 from passband.report.show.votes import call_record
-from passband.summary.browse.shown_trial import Damaged, ShownProblem, ShownScore, ShownTrial
+from passband.summary import Damaged, ShownProblem, ShownScore, ShownTrial
 
 
 def json_line(shown: ShownTrial | Damaged) -> str:

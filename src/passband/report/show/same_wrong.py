@@ -10,7 +10,7 @@ from dataclasses import asdict
 from passband.report.rendering import Row
 from passband.report.show.text import one_line
 from passband.report.words import counted
-from passband.summary.checks.same_wrong import Agreement, SameWrong
+from passband.summary import Agreement, SameWrong
 
 _NUMBERS = 28  # columns of a table that are not text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from passband.summary.browse.shown_trial import ShownCall
+from passband.summary import ShownCall
 
 _WORDS = {"no_verdict": "no verdict", "truncated": "cut off"}
 

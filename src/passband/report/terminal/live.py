@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 from passband.errors import ExitCode, PassbandError
 from passband.report.rendering import printable
 from passband.report.words import duration, money, pace
-from passband.run.progress import Progress, TaskProgress, Waiting
+from passband.run import Progress, TaskProgress, Waiting
 
 if TYPE_CHECKING:
     from rich.console import Console, Group, RenderableType

@@ -9,14 +9,20 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from passband.errors import PassbandError
-from passband.generate.problem import Problem
+from passband.generate import Problem
 from passband.run.judge.call_log import CallLog, Recorded
 from passband.run.judge.judge import Judge
 from passband.run.schedule.blocks import trial_seed
-from passband.score.judge.call import CallFailed, JudgeCall, JudgedProblem, RecordedReply, Reply
-from passband.score.judge.verdict import JudgeVerdict
-from passband.score.scorer import NotScoredYet
-from passband.trials.rows import AttemptRow, CallRow, CallStatus, Status, TrialRow
+from passband.score import (
+    CallFailed,
+    JudgeCall,
+    JudgedProblem,
+    JudgeVerdict,
+    NotScoredYet,
+    RecordedReply,
+    Reply,
+)
+from passband.trials import AttemptRow, CallRow, CallStatus, Status, TrialRow
 
 _REPLIED: dict[Status, CallStatus] = {
     "ok": "ok",

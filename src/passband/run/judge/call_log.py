@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import NamedTuple, TypeVar
 
-from passband.trials.rows import CallRow
-from passband.trials.store import Store
+from passband.trials import CallRow, Store
 
 _EVERY = 0.05  # seconds between commits
 Result = TypeVar("Result")

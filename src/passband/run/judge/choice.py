@@ -10,10 +10,8 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.run.budget import find_price
 from passband.run.task_run import Price
-from passband.score.judge.options import JudgeOptions
-from passband.score.judge.scorer import JudgeScorer
-from passband.score.scorer import Scorer
-from passband.tasks.task import MetricEntry, Task
+from passband.score import JudgeOptions, JudgeScorer, Scorer
+from passband.tasks import MetricEntry, Task
 
 CANARIES = 3  # problems whose null answers are judged, unless more or fewer are asked for
 _NAME = "judge"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from passband.run.judge.bench import JudgeBench
-from passband.score.judge.bias import count_flips
-from passband.trials.reader import Trials
+from passband.score import count_flips
+from passband.trials import Trials
 
 
 def closing_notes(directory: Path, bench: JudgeBench, *, is_pairwise: bool) -> Iterator[str]:

@@ -9,17 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from passband.errors import PassbandError
-from passband.generate.problem import Problem
-from passband.generate.provider import Message, Sampling
-from passband.generate.subject import Subject
+from passband.generate import Message, Problem, Sampling, Subject
 from passband.run.budget import Budget, CallCosts, Verdict
 from passband.run.loop.attempts import Asker, PendingBatch
 from passband.run.loop.endpoint import Endpoint, Stopping
 from passband.run.settings import Patience
-from passband.score.judge.call import JudgeCall
-from passband.score.judge.options import JudgeOptions
-from passband.score.scorer import NotScoredYet, Reference
-from passband.trials.rows import AttemptRow, TrialRow
+from passband.score import JudgeCall, JudgeOptions, NotScoredYet, Reference
+from passband.trials import AttemptRow, TrialRow
 
 Say = Callable[[str], None]
 

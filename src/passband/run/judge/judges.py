@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from passband.errors import InvalidInput
-from passband.generate.problem import Problem
-from passband.generate.registry import Connection
-from passband.generate.subject import Subject, make_subject
+from passband.generate import Connection, Problem, Subject, make_subject
 from passband.run.budget import Budget
 from passband.run.judge.bench import JudgeBench, question_of
 from passband.run.judge.call_log import CallLog
@@ -24,15 +22,9 @@ from passband.run.judge.judge import Judge, Say, sampling_of
 from passband.run.judge.other_run import OtherRun
 from passband.run.loop.grader import Grader
 from passband.run.settings import Patience
-from passband.score.judge.options import JudgeOptions
-from passband.score.judge.scorer import JudgeScorer
-from passband.score.scorer import Scorer
-from passband.tasks.task import Task
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
-from passband.trials.rows import CallRow
-from passband.trials.settings import MOVED_SERVER, is_moved
-from passband.trials.store import Store
+from passband.score import JudgeOptions, JudgeScorer, Scorer
+from passband.tasks import Task
+from passband.trials import MOVED_SERVER, CallRow, RunRecord, Store, Trials, is_moved
 
 CHECKED = 100  # problems whose variables are looked at before anything is asked
 

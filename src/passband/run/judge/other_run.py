@@ -6,8 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from passband.errors import InvalidInput
-from passband.trials.reader import Trials, is_run_directory
-from passband.trials.records import RunRecord
+from passband.trials import RunRecord, Trials, is_run_directory
 
 
 class OtherRun:

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from passband.generate.problem import Problem
+from passband.generate import Problem
 from passband.run.judge.bench import question_of
 from passband.run.judge.canaries import KINDS
 from passband.run.judge.choice import JudgeChoice
 from passband.run.task_run import Price, TaskRun
-from passband.score.judge.prompt import judge_prompt, rubric_values
-from passband.score.judge.rubric import ANSWERS
-from passband.score.judge.scorer import JudgeScorer
+from passband.score import ANSWERS, JudgeScorer, judge_prompt, rubric_values
 
 CHARACTERS = 4  # per token: a rule of thumb for English
 _LOOKED_AT = 20  # problems whose prompts are measured

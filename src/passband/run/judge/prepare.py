@@ -7,8 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from passband.generate.problem import Problem
-from passband.generate.registry import Connection
+from passband.generate import Connection, Problem
 from passband.run.budget import Budget
 from passband.run.judge.choice import JudgeChoice
 from passband.run.judge.judges import Judged, Judges, check_rubrics
@@ -16,11 +15,9 @@ from passband.run.problems import UnreadProblems
 from passband.run.progress import Watcher
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
-from passband.score.judge.bias import is_kin
-from passband.tasks.task import Task
-from passband.trials.file.schema import EmptyStore
-from passband.trials.reader import Trials, is_run_directory
-from passband.trials.store import Store
+from passband.score import is_kin
+from passband.tasks import Task
+from passband.trials import EmptyStore, Store, Trials, is_run_directory
 
 
 def make_judges(

@@ -15,21 +15,22 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from passband import plugins
-from passband.cluster.connection import ray_module
-from passband.cluster.nodes import ClusterFailed, Node, UnequalNodes, unwrapped, working_nodes
+from passband.cluster import ClusterFailed, Node, UnequalNodes, ray_module, unwrapped, working_nodes
 from passband.errors import InvalidInput, PassbandError, describe
-from passband.generate.provider import (
+from passband.generate import (
     Completion,
+    Connection,
     Crashed,
     Hopeless,
     Provider,
     ProviderFault,
+    ProviderSubject,
     Request,
     Unavailable,
+    is_local,
+    make_provider,
+    redacted,
 )
-from passband.generate.registry import Connection, is_local, make_provider
-from passband.generate.secrets import redacted
-from passband.generate.subject import ProviderSubject
 
 _PATIENCE = 120.0  # seconds for all nodes to make their clients
 

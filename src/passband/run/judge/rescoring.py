@@ -12,10 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from passband.errors import ExitCode
-from passband.generate.problem import Problem
-from passband.generate.provider import Message
-from passband.generate.registry import Connection
-from passband.generate.subject import Subject, make_subject
+from passband.generate import Connection, Message, Problem, Subject, make_subject
 from passband.run.budget import Budget
 from passband.run.judge.choice import JudgeChoice
 from passband.run.judge.judges import CHECKED, Judged, Judges, check_rubrics
@@ -24,10 +21,8 @@ from passband.run.loop.grader import Grader
 from passband.run.rescore.async_scorers import loop_for
 from passband.run.settings import Patience
 from passband.run.task_run import Price
-from passband.score.judge.bias import is_kin
-from passband.score.scorer import Reference, Scorer
-from passband.trials.records import ProblemRecord, RunRecord
-from passband.trials.store import Store
+from passband.score import Reference, Scorer, is_kin
+from passband.trials import ProblemRecord, RunRecord, Store
 
 ScoreRecorded = Callable[..., int]
 

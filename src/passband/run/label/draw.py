@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from passband.errors import InvalidInput
-from passband.readers.judged import label_scorers
+from passband.readers import label_scorers
 from passband.run.label.enter import label_name
 from passband.run.label.frame import Frame, fingerprint, frame_of
 from passband.run.label.sheet import Row, SheetRow, read_sheet, write_sheet
 from passband.run.label.ticket import Ticket, digest_of
 from passband.run.label.value import label_word
-from passband.stats.interval.seeds import seed_of
+from passband.stats.interval import seed_of
 from passband.stats.judged import Design, draw_labels
-from passband.summary.from_run import runs_with_trials
-from passband.trials.reader import Trials
+from passband.summary import runs_with_trials
+from passband.trials import Trials
 
 _Key = tuple[str, str, int]  # fingerprint of the run, problem, trial
 

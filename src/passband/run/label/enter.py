@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
-from passband.readers.judged import BY_HAND, UNKNOWN_DESIGN
+from passband.readers import BY_HAND, UNKNOWN_DESIGN
 from passband.run.label.resolve import ResolvedRow, Resolver
 from passband.run.label.sheet import read_sheet
 from passband.run.label.ticket import Ticket
 from passband.run.label.value import is_empty, label_word, parse_label, parse_scale
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
-from passband.trials.rows import ScorerEntry, ScoreRow
-from passband.trials.store import Store
+from passband.trials import RunRecord, ScorerEntry, ScoreRow, ScorerRecord, Store, Trials
 
 Scale = tuple[float, float]
 

@@ -9,11 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.readers.judged import JudgeScores, judge_scores, label_scorers
-from passband.trials.encoding import canonical
-from passband.trials.query.filters import Choice
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
+from passband.readers import JudgeScores, judge_scores, label_scorers
+from passband.trials import Choice, RunRecord, ScorerRecord, Trials, canonical
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place, nearest
-from passband.files.spreadsheet import unguarded
+from passband.files import unguarded
 from passband.run.label.frame import fingerprint, read_answer
 from passband.run.label.sheet import SheetRow
 from passband.run.label.ticket import Ticket, digest_of
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.trials import RunRecord, Trials
 
 
 @dataclass(frozen=True, eq=False)

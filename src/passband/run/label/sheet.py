@@ -18,19 +18,19 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place, nearest
-from passband.files.columns import matching
-from passband.files.records import (
+from passband.files import (
     check_header,
     form_of,
+    guarded,
+    matching,
     open_delimited,
     parse_json,
     read_records,
     require_file,
     text_lines,
 )
-from passband.files.spreadsheet import guarded
 from passband.run.label.ticket import Ticket
-from passband.stats.data.columns import ROLES
+from passband.stats.data import ROLES
 
 _COLUMNS = ("problem", "trial", "question", "answer", "label", "ticket")
 _LONGEST = 30_000  # characters of a cell; spreadsheets cut at 32,767, and say nothing

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from passband.errors import ConflictingArguments, InvalidInput, nearest, warn
-from passband.generate.subject import Model
-from passband.tasks.overrides import read_gen
-from passband.tasks.sampling import LENGTH_NAMES
+from passband.generate import Model
+from passband.tasks import LENGTH_NAMES, read_gen
 
 Arguments = str | Mapping[str, Any] | None
 

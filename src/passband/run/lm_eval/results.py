@@ -18,21 +18,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from passband.errors import InvalidInput, PassbandError, warn
-from passband.generate.provider import Sampling
+from passband.generate import Sampling
 from passband.run.problems import FirstProblems
 from passband.run.session import Finished
 from passband.run.task_run import TaskRun
-from passband.score.repeats import aggregations
-from passband.score.translation import CORPUS_METRICS
-from passband.stats.interval.estimation import Estimate
-from passband.summary.browse.problems import ProblemScores
-from passband.summary.from_run import RunSummary, summarize_run
-from passband.summary.json import estimate_json, group_json
-from passband.summary.metric_list import EntryResult
-from passband.summary.summary import Group, Request
-from passband.tasks.task import Task
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.score import CORPUS_METRICS, aggregations
+from passband.stats.interval import Estimate
+from passband.summary import (
+    EntryResult,
+    Group,
+    ProblemScores,
+    Request,
+    RunSummary,
+    estimate_json,
+    group_json,
+    summarize_run,
+)
+from passband.tasks import Task
+from passband.trials import RunRecord, Trials
 
 
 def samples(task_run: TaskRun, run: RunRecord, summary: RunSummary) -> Iterator[dict[str, Any]]:
@@ -111,8 +114,8 @@ class _SampleWriter:
 
     def _value(self, result: EntryResult, problem: ProblemScores, scorer: int) -> float | None:
         """Return one problem's value of a metric; None if it has too few trials for it."""
-        from passband.stats.data.outcomes import Outcomes
-        from passband.stats.metric.measurement import measure
+        from passband.stats.data import Outcomes
+        from passband.stats.metric import measure
 
         entry = result.entry
         scores = problem.scored(scorer, entry.first).scores

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import ConflictingArguments, InvalidInput, WrongType
-from passband.generate.provider import Provider
-from passband.generate.subject import Model
+from passband.generate import Model, Provider
 from passband.run.lm_eval.arguments import (
     check_batch_size,
     gen_fields,
@@ -27,10 +26,8 @@ from passband.run.problems import first_share
 from passband.run.progress import make_watcher
 from passband.run.request import RunRequest, make_request
 from passband.run.session import Finished
-from passband.stats.checks import as_level
-from passband.tasks.data.problem_set import ProblemSet
-from passband.tasks.overrides import Adjustments
-from passband.tasks.task import Task
+from passband.stats import as_level
+from passband.tasks import Adjustments, ProblemSet, Task
 
 
 def simple_evaluate(

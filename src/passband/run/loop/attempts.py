@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from passband.errors import PassbandError
-from passband.generate.problem import Problem
-from passband.generate.provider import (
+from passband.generate import (
     Completion,
     Crashed,
     Filtered,
@@ -22,23 +21,25 @@ from passband.generate.provider import (
     GaveUp,
     Hopeless,
     InvalidReply,
+    Problem,
     ProviderFault,
     RateLimited,
     Rejected,
     Sampling,
+    Seeds,
+    Subject,
     TaskError,
     TimedOut,
     TooLong,
     Unavailable,
     Unfinished,
     UnsupportedSetting,
+    redacted,
 )
-from passband.generate.secrets import redacted
-from passband.generate.subject import Seeds, Subject
 from passband.log import DEBUG, INFO, event, is_logged
 from passband.run.loop.endpoint import Endpoint
-from passband.score.scorer import Score
-from passband.trials.rows import AttemptRow, Status, TrialRow
+from passband.score import Score
+from passband.trials import AttemptRow, Status, TrialRow
 
 TURNED_AWAY = ("rate_limited", "rejected")  # outcomes of attempts that drew nothing
 

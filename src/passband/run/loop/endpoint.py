@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from passband.errors import PassbandError
-from passband.generate.provider import RateLimited, Unavailable
-from passband.generate.servers.outage import Silence
+from passband.generate import RateLimited, Silence, Unavailable
 from passband.log import INFO, event
 from passband.run.settings import Patience
 

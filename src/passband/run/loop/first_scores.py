@@ -9,10 +9,8 @@ from pathlib import Path
 
 from passband.errors import PassbandError
 from passband.run.task_run import TaskRun
-from passband.score.judge.scorer import JudgeScorer
-from passband.score.patterns import NeedsWorker, quickly
-from passband.score.scorer import Scorer
-from passband.trials.rows import TrialRow
+from passband.score import JudgeScorer, NeedsWorker, Scorer, quickly
+from passband.trials import TrialRow
 
 _FAILURES = ("error", "timeout", "no_verdict")
 

@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from passband.score.scorer import (
+from passband.score import (
     NotScoredYet,
     Reference,
     Score,
@@ -18,8 +18,8 @@ from passband.score.scorer import (
     Truncated,
     failed_score,
 )
-from passband.system.cpus import available_cpus
-from passband.trials.rows import ScorerEntry, ScoreRow, Status, TrialRow
+from passband.system import available_cpus
+from passband.trials import ScorerEntry, ScoreRow, Status, TrialRow
 
 _SCORED_TOO = "\ntruncated: score"  # ends the identity of a scorer of truncated completions
 

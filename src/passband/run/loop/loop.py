@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from passband.errors import PassbandError
-from passband.generate.subject import Subject
+from passband.generate import Subject
 from passband.log import INFO, event
 from passband.run.before_asking import nothing_to_ask
 from passband.run.budget import Budget
@@ -27,10 +27,7 @@ from passband.run.rescore.rescore import catch_up
 from passband.run.schedule.schedule import ScheduleFactory, every_problem
 from passband.run.settings import Patience
 from passband.run.task_run import TaskRun
-from passband.trials.file.open_file import StoreLost
-from passband.trials.reader import Trials
-from passband.trials.rows import TrialRow
-from passband.trials.store import Store
+from passband.trials import Store, StoreLost, TrialRow, Trials
 
 Ending = Literal["finished", "interrupted", "terminated", "max_cost"]
 _SLEPT = 60.0  # seconds by which the wall clock runs ahead of the monotonic one after a sleep
@@ -477,8 +474,8 @@ def _load_statistics(is_shown: bool) -> None:
 
     The first estimate imports more; it is made here, where it does not hold up the event loop.
     """
-    from passband.stats.data.outcomes import Outcomes
-    from passband.stats.interval.estimation import estimate
+    from passband.stats.data import Outcomes
+    from passband.stats.interval import estimate
 
     if is_shown:
         estimate(Outcomes.from_counts([0, 1], [2, 2]), "avg")

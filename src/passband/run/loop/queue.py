@@ -11,7 +11,7 @@ from passband.run.loop.attempts import PendingBatch
 from passband.run.schedule.blocks import Block, trial_seed
 from passband.run.schedule.schedule import Schedule
 from passband.run.task_run import TaskRun
-from passband.trials.rows import TrialRow
+from passband.trials import TrialRow
 
 _AHEAD = 64  # batches made in one go: among requests, each would take several times as long
 

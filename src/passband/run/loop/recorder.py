@@ -21,10 +21,8 @@ from typing import Any, TypeVar
 
 from passband.run.loop.grader import Grader, score_row, slow_threads
 from passband.run.task_run import TaskRun
-from passband.score.patterns import NeedsWorker, quickly
-from passband.score.scorer import Score
-from passband.trials.rows import AttemptRow, ScoreRow, TrialRow
-from passband.trials.store import Store
+from passband.score import NeedsWorker, Score, quickly
+from passband.trials import AttemptRow, ScoreRow, Store, TrialRow
 
 _EVERY = 0.05  # seconds between commits
 _MOST = 500  # rows that do not wait for the next one

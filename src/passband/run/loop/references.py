@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import overload
 
-from passband.generate.problem import Problem
-from passband.score.scorer import Reference
+from passband.generate import Problem
+from passband.score import Reference
 
 
 class References(Sequence[Reference]):

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
 
 from passband.run.loop.grader import Grader
-from passband.trials.rows import ScoreRow, TrialRow
+from passband.trials import ScoreRow, TrialRow
 
 _AWAITED = 64  # trials that are scored at a time
 

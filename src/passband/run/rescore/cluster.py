@@ -19,16 +19,12 @@ from itertools import islice
 from typing import TypeVar
 
 from passband import plugins
-from passband.cluster.address import Address
-from passband.cluster.connection import connect
-from passband.cluster.nodes import on_each_node
-from passband.cluster.tasks import map_tasks
+from passband.cluster import Address, connect, map_tasks, on_each_node
 from passband.errors import InvalidInput, PassbandError
 from passband.run.loop.grader import Grader, slow_threads
 from passband.run.sandboxes import needs_sandbox, open_sandbox
-from passband.score.recorded import scorer_of
-from passband.score.scorer import Reference, Score, Scorer, Truncated
-from passband.trials.rows import ScoreRow, TrialRow
+from passband.score import Reference, Score, Scorer, Truncated, scorer_of
+from passband.trials import ScoreRow, TrialRow
 
 Result = TypeVar("Result")
 
@@ -156,7 +152,7 @@ def _difference(here: str, there: str) -> str:
 def _sandboxes(scorer: Scorer) -> list[dict[str, str]]:
     if not needs_sandbox(scorer):
         return []
-    from passband.score.sandbox import find_sandbox
+    from passband.score import find_sandbox
 
     return [dict(find_sandbox().identity)]
 

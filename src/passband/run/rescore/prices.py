@@ -11,9 +11,7 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.run.budget import find_price
 from passband.run.task_run import Price
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
-from passband.trials.store import Store
+from passband.trials import RunRecord, Store, Trials
 
 PRICE = "price"  # an entry of a run's config
 

@@ -12,19 +12,18 @@ from itertools import groupby
 
 from passband.run.loop.grader import Grader, identity_of, score_row, slow_threads
 from passband.run.rescore.cluster import RemoteScoring
-from passband.score.code.flaky_sample import (
+from passband.score import (
+    Reference,
+    Score,
+    Scorer,
     TrialRef,
     again_entry,
     chosen_again,
     chosen_timeouts,
     hash_seed,
+    outcome_in,
 )
-from passband.score.code.outcome import outcome_in
-from passband.score.scorer import Reference, Score, Scorer
-from passband.trials.query.filters import Choice
-from passband.trials.reader import Trials
-from passband.trials.rows import ScoreRow
-from passband.trials.store import Store
+from passband.trials import Choice, ScoreRow, Store, Trials
 
 _EACH = 16  # programs for which another interpreter of their hash seed is worth starting
 _LONGER = 2.0  # times the limits, for a program that ran out of them

@@ -12,17 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.generate.problem import Problem
-from passband.generate.provider import Message, Sampling
+from passband.generate import Message, Problem, Sampling
 from passband.run.loop.grader import identity_of, truncated_of
 from passband.run.settings import Settings
 from passband.run.task_run import BROUGHT
-from passband.score.recorded import rebuilt_scorer
-from passband.score.scorer import Reference, Scorer, Truncated
-from passband.tasks.task import MetricEntry, Task
-from passband.trials.file.problem_table import BEHIND
-from passband.trials.reader import Trials
-from passband.trials.records import ProblemRecord, RunRecord
+from passband.score import Reference, Scorer, Truncated, rebuilt_scorer
+from passband.tasks import MetricEntry, Task
+from passband.trials import BEHIND, ProblemRecord, RunRecord, Trials
 
 _OF_THE_RUN = ("model", "sampling", "seed", "addresses", "uncompared")  # in a spec; not the task's
 

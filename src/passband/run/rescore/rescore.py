@@ -20,19 +20,18 @@ from passband.run.rescore.cluster import RemoteScoring
 from passband.run.rescore.recheck import recheck
 from passband.run.sandboxes import open_sandbox, trials_without_verdict, used_sandboxes
 from passband.run.task_run import TaskRun
-from passband.score.judge.scorer import JudgeScorer
-from passband.score.pipeline import make_scorer
-from passband.score.recorded import rebuilt_scorer
-from passband.score.scorer import Reference, Scorer, Truncated
-from passband.tasks.file.loader import load_task
-from passband.tasks.find import find_tasks
-from passband.tasks.guess.data_file import is_data_file
-from passband.tasks.guess.load import recorded_data_task
-from passband.tasks.task import Task
-from passband.trials.reader import Trials
-from passband.trials.records import MAIN, RunRecord, ScorerRecord
-from passband.trials.rows import ScorerEntry, ScoreRow, TrialRow
-from passband.trials.store import Store
+from passband.score import JudgeScorer, Reference, Scorer, Truncated, make_scorer, rebuilt_scorer
+from passband.tasks import Task, find_tasks, is_data_file, load_task, recorded_data_task
+from passband.trials import (
+    MAIN,
+    RunRecord,
+    ScorerEntry,
+    ScoreRow,
+    ScorerRecord,
+    Store,
+    TrialRow,
+    Trials,
+)
 
 _CHUNK = 500  # trials between two commits
 _FEW = 50  # of scorers that take their time

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 
-from passband.adaptive.selection import most_items
-from passband.adaptive.task import AdaptiveTask
-from passband.adaptive.test import AdaptiveTest, Choice
+from passband.adaptive import AdaptiveTask, AdaptiveTest, Choice, most_items
 from passband.run.schedule.blocks import Block, missing_blocks
 from passband.run.task_run import TaskRun
-from passband.trials.rows import TrialRow
+from passband.trials import TrialRow
 
 
 class AdaptiveSchedule:

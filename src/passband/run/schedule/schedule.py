@@ -12,7 +12,7 @@ from typing import Protocol
 
 from passband.run.schedule.blocks import Block, has_missing, missing_blocks
 from passband.run.task_run import TaskRun
-from passband.trials.rows import TrialRow
+from passband.trials import TrialRow
 
 
 class Schedule(Protocol):

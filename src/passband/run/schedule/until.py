@@ -13,18 +13,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput
-from passband.generate.problem import Problem
+from passband.generate import Problem
 from passband.run.progress import Watcher
 from passband.run.schedule.blocks import Block, missing_blocks
 from passband.run.schedule.schedule import Schedule, ScheduleFactory
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
-from passband.trials.query.rounds import count_complete_rounds
-from passband.trials.rows import TrialRow
+from passband.trials import TrialRow, count_complete_rounds
 
 if TYPE_CHECKING:
-    from passband.stats.sequential.bernstein import Rounds
-    from passband.stats.sequential.width import Reason, WidthLook, WidthRule
+    from passband.stats.sequential import Reason, Rounds, WidthLook, WidthRule
 
 
 def make_rule(
@@ -37,8 +35,8 @@ def make_rule(
     until = settings.until
     if until is None:
         return None
-    from passband.stats.metric.names import parse_name
-    from passband.stats.sequential.width import WidthRule, most_rounds
+    from passband.stats.metric import parse_name
+    from passband.stats.sequential import WidthRule, most_rounds
 
     k = max(parse_name(until.metric).ks or (1,))
     rule = WidthRule(
@@ -129,7 +127,7 @@ class UntilSchedule:
 
     def _go_on(self) -> None:
         """Look as often as the rounds on disk allow, then begin the next stage."""
-        from passband.stats.sequential.width import can_look, look_at, reason_to_stop
+        from passband.stats.sequential import can_look, look_at, reason_to_stop
 
         while self._complete() >= self._goal:
             rounds = self._rounds(self._goal)
@@ -159,7 +157,7 @@ class UntilSchedule:
         return count_complete_rounds(self._seen)
 
     def _rounds(self, count: int) -> Rounds:
-        from passband.stats.sequential.bernstein import Rounds
+        from passband.stats.sequential import Rounds
 
         scores = [[row.get(trial) for trial in range(count)] for row in self._scores]
         rounds = Rounds.of(scores)
@@ -186,7 +184,7 @@ class UntilSchedule:
 
     def _forecast(self, look: WidthLook, rounds: Rounds) -> None:
         """Say about how many rounds it will take, once."""
-        from passband.stats.sequential.width import FORECAST_AFTER, forecast
+        from passband.stats.sequential import FORECAST_AFTER, forecast
 
         needed = forecast(self._rule, look, rounds)
         if needed is None or look.rounds < FORECAST_AFTER:
@@ -204,7 +202,7 @@ class UntilSchedule:
 
 def _goes_on(rule: WidthRule, config: Mapping[str, Any]) -> bool:
     """Return whether the run had this goal before."""
-    from passband.stats.sequential.width import WidthRule
+    from passband.stats.sequential import WidthRule
 
     return "until" in config and rule.is_same_goal(WidthRule(**config["until"]))
 
@@ -215,7 +213,7 @@ def _complete(recorded: Mapping[int, int], problems: int) -> int:
 
 def _refuse_unreachable(rule: WidthRule, problems: int) -> None:
     """Refuse a half-width over problems that so few problems cannot give."""
-    from passband.stats.sequential.width import least_half_width
+    from passband.stats.sequential import least_half_width
 
     least = least_half_width(problems, rule.level)
     if rule.over == "problems" and rule.half_width < least:

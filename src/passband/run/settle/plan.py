@@ -16,11 +16,10 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.run.settle.side import Held
-from passband.stats.decision.gate import LookErrors
-from passband.stats.decision.planning.file import content_hash, load_content, save_content
-from passband.stats.sequential.settle import LookPlan, likely_rounds
-from passband.summary.gate.result import GateLine
-from passband.trials.settings import differences
+from passband.stats.decision import LookErrors, content_hash, load_content, save_content
+from passband.stats.sequential import LookPlan, likely_rounds
+from passband.summary import GateLine
+from passband.trials import differences
 
 FORMAT = "passband settle 1"
 _GOAL = ("policy", "base", "new", "max_cost", "max_rounds")  # what the command says

@@ -29,13 +29,21 @@ from passband.run.settle.plan import (
 )
 from passband.run.settle.side import Held, SettleSide
 from passband.run.task_run import fits
-from passband.stats.metric.names import parse_name
-from passband.stats.sequential.settle import looks_from
-from passband.summary.gate.gate import Pair, gate_lines
-from passband.summary.gate.policy import GatePolicy
-from passband.summary.gate.result import GateLine, GateResult, verdict_of
-from passband.summary.gate.settled import End, GateLook, Settled
-from passband.summary.gate.sources import Reading, gate_sources
+from passband.stats.metric import parse_name
+from passband.stats.sequential import looks_from
+from passband.summary import (
+    End,
+    GateLine,
+    GateLook,
+    GatePolicy,
+    GateResult,
+    Pair,
+    Reading,
+    Settled,
+    gate_lines,
+    gate_sources,
+    verdict_of,
+)
 from passband.types import Ints
 
 OnLook = Callable[[GateLook, SettlePlan], None]

@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.generate.registry import Connection
-from passband.readers.evidence.stored import stored_outcomes
+from passband.generate import Connection
+from passband.readers import stored_outcomes
 from passband.run.budget import find_price, price_files
 from passband.run.loop.loop import Ending
 from passband.run.progress import Watcher
 from passband.run.rescore.recorded_task import recorded_settings, recorded_task
 from passband.run.session import run_session
 from passband.run.task_run import Price
-from passband.stats.data.outcomes import Outcomes
-from passband.trials.reader import Trials, is_run_directory
-from passband.trials.records import RunRecord
+from passband.stats.data import Outcomes
+from passband.trials import RunRecord, Trials, is_run_directory
 
 
 @dataclass(frozen=True)

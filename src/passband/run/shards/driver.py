@@ -23,7 +23,7 @@ from passband.run.shards.launch import Launch, Launcher
 from passband.run.shards.launchers import make_launcher
 from passband.run.shards.lead import Lead
 from passband.run.task_run import TaskRun
-from passband.trials.store import Store
+from passband.trials import Store
 
 
 def run_shards(

@@ -14,10 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from passband.run.progress import Watcher
-from passband.trials.file.lock import Busy, Lock, holder
-from passband.trials.file.schema import LOCK_FILE, SHARDS
-from passband.trials.merging.merge import merge
-from passband.trials.reader import is_run_directory
+from passband.trials import LOCK_FILE, SHARDS, Busy, Lock, holder, is_run_directory, merge
 
 _Result = TypeVar("_Result")
 _RELEASE = 60.0  # seconds that a directory may be in use

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from passband import plugins
 from passband.errors import PassbandError
-from passband.generate.registry import Connection
+from passband.generate import Connection
 from passband.run.judge.choice import JudgeChoice
 from passband.run.request import Recipe, RunRequest
 from passband.run.session import Elsewhere

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from passband.run.shards.launch import Launch, Launcher
 from passband.run.shards.local import LocalProcesses
-from passband.system.cpus import available_cpus
+from passband.system import available_cpus
 
 
 def make_launcher(launch: Launch, directory: Path) -> Launcher:

@@ -30,9 +30,7 @@ from passband.run.shards.shard import Shard
 from passband.run.shards.totals import total_progress
 from passband.run.shards.wire import Ended, Event, Failed, Lost, Note, Stop, Tick, Warn
 from passband.run.task_run import TaskRun
-from passband.trials.file.schema import SHARDS
-from passband.trials.merging.merge import merge
-from passband.trials.reader import Trials, is_run_directory
+from passband.trials import SHARDS, Trials, is_run_directory, merge
 
 _NUMBER = re.compile(r"\d+")
 _LOOK = 0.25  # seconds between two looks at the shards, at most

@@ -16,9 +16,14 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from passband.cluster.address import parse_address
-from passband.cluster.connection import connect, ray_module
-from passband.cluster.nodes import on_each_node, unwrapped, working_nodes
+from passband.cluster import (
+    connect,
+    on_each_node,
+    parse_address,
+    ray_module,
+    unwrapped,
+    working_nodes,
+)
 from passband.errors import InvalidInput, PassbandError
 from passband.run.shards.job import ShardJob
 from passband.run.shards.local import ShardProcess

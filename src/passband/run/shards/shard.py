@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.trials.shards import SHARD
+from passband.trials import SHARD
 
 MOST_SHARDS = 1 << 20  # the completions of a shard have numbers of their own, 2**40 of them
 _FORM = re.compile(r"([0-9]{1,7})/([0-9]{1,7})")

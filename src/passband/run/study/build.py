@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
-from passband.generate.registry import is_local, providers
-from passband.generate.servers.http import address_of
+from passband.generate import address_of, is_local, providers
 from passband.run.request import RunRequest, default_directory, make_request, shard_directory
 from passband.run.study.file import ADJUSTMENTS, StudyFile, StudyModel
 from passband.run.study.study import Study, refuse_twice
-from passband.tasks.overrides import Adjustments
-from passband.trials.reader import is_run_directory
+from passband.tasks import Adjustments
+from passband.trials import is_run_directory
 
 Served = Callable[[str], Sequence[str] | None]
 _SERVERS = ("openai", "openai-completions")
@@ -96,7 +95,7 @@ def _refuse_families(models: Sequence[str]) -> None:
 
 
 def _list(url: str, served: Served | None) -> Sequence[str]:
-    from passband.generate.servers.models_endpoint import served_models
+    from passband.generate import served_models
 
     names = (served or served_models)(url)
     if names is None:

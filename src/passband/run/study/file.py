@@ -30,9 +30,7 @@ from passband.errors import InvalidInput, nearest
 from passband.run.budget import read_price
 from passband.run.study.study import refuse_twice
 from passband.run.task_run import Price
-from passband.tasks.diagnostics import Diagnostic, raise_errors
-from passband.tasks.file.yaml_file import LARGEST, KeyPath, YamlFile, read_yaml
-from passband.tasks.overrides import read_gen
+from passband.tasks import LARGEST, Diagnostic, KeyPath, YamlFile, raise_errors, read_gen, read_yaml
 
 ADJUSTMENTS = ("system", "num_fewshot", "fewshot_as_turns", "gen")
 """Keys that are adjustments of tasks (`passband.tasks.overrides`), and not options of a run."""

@@ -13,21 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import ExitCode, InvalidInput, PassbandError
-from passband.generate.registry import make_provider, providers
+from passband.generate import make_provider, providers
 from passband.run.budget import Budget
 from passband.run.dry_run import DryRun
 from passband.run.progress import Watcher
 from passband.run.request import RunRequest
 from passband.run.session import Finished
 from passband.run.task_run import Price
-from passband.trials.file.schema import EmptyStore
-from passband.trials.reader import Trials, is_run_directory
+from passband.trials import EmptyStore, Trials, is_run_directory
 
 if TYPE_CHECKING:
-    from passband.stats.checks import Over
-    from passband.stats.data.outcomes import Policy
-    from passband.summary.compare.compare import ComparisonSummary
-    from passband.summary.summary import Summary
+    from passband.stats import Over
+    from passband.stats.data import Policy
+    from passband.summary import ComparisonSummary, Summary
 
 
 OnModel = Callable[[str, int, int], None]
@@ -132,9 +130,7 @@ class Study:
 
         The trials of a model that was refused or not reached may have other settings.
         """
-        from passband.summary.from_run import summarize_run
-        from passband.summary.group import join_summaries
-        from passband.summary.summary import Request
+        from passband.summary import Request, join_summaries, summarize_run
 
         summaries = {}
         wanted = Request(tuple(metrics), over, level=level, policy=policy)
@@ -154,8 +150,7 @@ class Study:
         self, metrics: Sequence[str], level: float, end: StudyEnd, policy: Policy = "drop"
     ) -> ComparisonSummary | None:
         """Compare the models task by task, by the first metric; None if they cannot be."""
-        from passband.summary.compare.compare import compare_sources
-        from passband.summary.compare.models import Contest
+        from passband.summary import Contest, compare_sources
 
         with suppress(InvalidInput):  # other problems, adaptive tests, damage
             begun = self._begun(end).values()

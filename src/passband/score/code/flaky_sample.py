@@ -16,7 +16,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from passband.trials.rows import ScorerEntry
+from passband.trials import ScorerEntry
 
 SHARE, FEWEST = 0.05, 100  # of the verdicts, and at least so many of them, or all
 MORE_SHARE, MORE_FEWEST = 0.2, 500  # once one has changed

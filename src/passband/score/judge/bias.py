@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from passband.trials.rows import CallRow
+from passband.trials import CallRow
 
 PASSED = 0.5  # a score from which on an answer counts as passed
 

@@ -109,7 +109,7 @@ class JudgeScorer(Scorer):
         self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
     ) -> Score:
         """Score one completion, outside of an event loop."""
-        from passband.system.event_loop import complete_anywhere
+        from passband.system import complete_anywhere
 
         return complete_anywhere(self.score_async(text, reference, trial))
 

@@ -15,7 +15,7 @@ from passband.score.sandbox.probes.forgeries import FORGERIES, HONEST, unit_test
 from passband.score.sandbox.probes.leaks import LEAKS
 from passband.score.sandbox.protocol import Limits, SandboxFailed, UnitTests
 from passband.score.sandbox.zygotes import Zygotes
-from passband.system.processes.bpf import is_supported
+from passband.system import is_supported
 
 PROBES = (*ESCAPES, *LEAKS, *FORGERIES)
 _LIMITS = Limits(wall=20, cpu=10)

@@ -23,7 +23,7 @@ from passband.score.sandbox.container import container
 from passband.score.sandbox.probes.escapes import ESCAPES
 from passband.score.sandbox.recipe import BOOT, ZygoteRecipe, variables
 from passband.score.sandbox.zygotes import Zygotes
-from passband.system.processes.launch import find_program
+from passband.system import find_program
 
 
 @dataclass

@@ -11,9 +11,7 @@ from passband.score.sandbox.box import wire
 from passband.score.sandbox.box.client import ZygoteGone, converse
 from passband.score.sandbox.box.wire import Message
 from passband.score.sandbox.recipe import ZygoteRecipe
-from passband.system.cpus import available_cpus
-from passband.system.processes.launch import end_process, start_on_socket
-from passband.system.processes.pool import PooledProcess, ProcessPool
+from passband.system import PooledProcess, ProcessPool, available_cpus, end_process, start_on_socket
 
 END_SECONDS = 2.0  # for a zygote to notice that it is no longer needed
 START_SECONDS = 60.0  # for an interpreter to start and import what programs use

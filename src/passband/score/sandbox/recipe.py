@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from passband.score.sandbox.box.wire import Message
-from passband.system.processes.bpf import ANY_BIT, assemble, is_supported, jump, unless
+from passband.system import ANY_BIT, assemble, is_supported, jump, unless
 
 # Reads one frame from standard input, makes modules of the sources in it, and calls the last one.
 BOOT = """

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any, BinaryIO
 
 from passband.errors import describe
-from passband.system.processes.guard import hide_ctypes, limit_resources, lock_down
+from passband.system import hide_ctypes, limit_resources, lock_down
 
 FUNCTIONS = {
     "entry_point": ("passband.score.code.worker", "called_function_here"),

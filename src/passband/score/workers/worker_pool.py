@@ -20,9 +20,7 @@ from typing import Any
 
 from passband.errors import PassbandError
 from passband.score.workers.main import FUNCTIONS, Reply
-from passband.system.cpus import available_cpus
-from passband.system.processes.launch import launch
-from passband.system.processes.pool import PooledProcess, ProcessPool
+from passband.system import PooledProcess, ProcessPool, available_cpus, launch
 
 START_SECONDS = 120.0  # to start a worker and import what it needs, on a busy machine
 CALLS_PER_WORKER = 2000  # then it is replaced, because caches of sympy only grow

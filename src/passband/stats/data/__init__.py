@@ -6,3 +6,7 @@ per trial), with the roles of their `columns`, the `layout` of their groups, and
 shapes. `counts` reduces a matrix to a histogram of (n, c) pairs. `values` makes frozen objects with
 arrays comparable and picklable. Files are read above, by `passband.readers`.
 """
+
+from passband.door import open_door
+
+__getattr__, __dir__ = open_door(__name__, __file__)

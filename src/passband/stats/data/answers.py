@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput, WrongType
-from passband.files.columns import matching
+from passband.files import matching
 from passband.stats.data.cells import CodedColumn, is_absent, label, number_labels, shortened
 from passband.stats.data.columns import ROLES, Roles
 from passband.stats.data.votes import SILENT, Same, Votes, votes_of_rows

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.files.columns import matching
+from passband.files import matching
 from passband.stats.data.cells import (
     BOOLEAN,
     distinct_labels,

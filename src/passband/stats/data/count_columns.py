@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.files.columns import matching, normalized
+from passband.files import matching, normalized
 from passband.stats.data.cells import CodedColumn, is_absent, number, number_labels
 from passband.stats.data.columns import ROLES, SPLIT_BY
 from passband.types import Floats, Ints

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.files.columns import matching, normalized
+from passband.files import matching, normalized
 from passband.stats.data.cells import ABSENT, label, number, number_labels, shortened
 from passband.stats.data.columns import Roles
 from passband.types import Bools, Floats

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.files.columns import matching
+from passband.files import matching
 from passband.stats.data.answers import guess_answer, number_texts
 from passband.stats.data.cells import (
     ABSENT,

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput, WrongType, warn
-from passband.files.columns import matching
+from passband.files import matching
 from passband.stats.data.cells import CodedColumn, label, listing, shortened
 from passband.stats.data.columns import Roles, find_roles, refuse_chosen
 from passband.stats.data.layout import Layout, lay_out

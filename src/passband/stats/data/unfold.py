@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.files.columns import matching, normalized
+from passband.files import matching, normalized
 from passband.stats.data.cells import is_absent, listing, parse_scores, shortened
 from passband.stats.data.columns import ROLES, score_columns
 from passband.stats.data.count_columns import CountColumns, count_columns, refuse_bare_counts

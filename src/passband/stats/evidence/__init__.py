@@ -6,3 +6,7 @@ asking; `texts` answers that are copies; `agreement` is the test of copies that 
 finds copied and unasked problems. `correlation` holds the tests they share, and `collect` gathers
 the evidence on some outcomes. benchmarks/evidence.py measures the false alarms of all together.
 """
+
+from passband.door import open_door
+
+__getattr__, __dir__ = open_door(__name__, __file__)

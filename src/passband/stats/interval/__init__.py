@@ -23,3 +23,7 @@ With ``certify=True`` the room `certify` simulates the user's own design, and th
 coverage to expect. `bands` covers a whole curve at once, with `band_ends`. `extrapolation` goes
 beyond the trials, with the spiked Beta of `fit`. `seeds` makes seeds from names.
 """
+
+from passband.door import open_door
+
+__getattr__, __dir__ = open_door(__name__, __file__)

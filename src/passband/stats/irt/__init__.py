@@ -6,9 +6,6 @@ items. `calibration` estimates parameters from responses, by `em`,
 with `item_errors`, and links them to the scale of another bank.
 """
 
-from passband.stats.irt.ability import Ability, estimate_ability
-from passband.stats.irt.calibration import Calibration, calibrate
-from passband.stats.irt.items import Items
-from passband.stats.irt.responses import ItemEvidence
+from passband.door import open_door
 
-__all__ = ["Ability", "Calibration", "ItemEvidence", "Items", "calibrate", "estimate_ability"]
+__getattr__, __dir__ = open_door(__name__, __file__)

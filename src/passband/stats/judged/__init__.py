@@ -6,28 +6,6 @@ how well the judge does, `draw_labels` which trials to label, and `split_judged`
 The method, its formulas and its measured coverage are in docs/how-intervals-work.md.
 """
 
-from __future__ import annotations
+from passband.door import open_door
 
-from passband.stats.judged.correction import corrected
-from passband.stats.judged.difference import corrected_difference
-from passband.stats.judged.draw import Drawn, draw_labels
-from passband.stats.judged.judge_agreement import JudgeAgreement, Rate, agreement
-from passband.stats.judged.judged import Design, Judged
-from passband.stats.judged.next_data import NextData, Prices
-from passband.stats.judged.split import JudgedSplit, split_judged
-
-__all__ = [
-    "Design",
-    "Drawn",
-    "JudgeAgreement",
-    "Judged",
-    "JudgedSplit",
-    "NextData",
-    "Prices",
-    "Rate",
-    "agreement",
-    "corrected",
-    "corrected_difference",
-    "draw_labels",
-    "split_judged",
-]
+__getattr__, __dir__ = open_door(__name__, __file__)

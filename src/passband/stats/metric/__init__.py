@@ -6,3 +6,7 @@ vectors (`credits`), evaluated with exact probabilities (`pmf`); others are `vot
 returns plain values and curves, and how far unscored trials could move them; `posterior`
 serves `passband.eval`.
 """
+
+from passband.door import open_door
+
+__getattr__, __dir__ = open_door(__name__, __file__)

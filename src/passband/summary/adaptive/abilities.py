@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from passband.errors import InvalidInput
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.ranking.model_ranks import rank_models
-from passband.stats.decision.ranking.ranking import Abilities
-from passband.stats.metric.registry import expand_metrics
+from passband.stats.data import Outcomes
+from passband.stats.decision import Abilities, rank_models
+from passband.stats.metric import expand_metrics
 
 if TYPE_CHECKING:
     from passband.summary.compare.models import Contest

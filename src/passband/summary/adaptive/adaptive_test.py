@@ -7,16 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from passband import notes
-from passband.adaptive.recorded import RecordedTest, read_recorded
-from passband.adaptive.test import AdaptiveTest, Step
+from passband.adaptive import AdaptiveTest, RecordedTest, Step, read_recorded
 from passband.errors import InvalidInput
-from passband.stats.data.evidence import Evidence, Finding
-from passband.stats.interval.estimation import Estimate, weighed
-from passband.stats.irt.accuracy import BankAccuracy
+from passband.stats.data import Evidence, Finding
+from passband.stats.interval import Estimate, weighed
+from passband.stats.irt import BankAccuracy
 from passband.summary.adaptive.remote_test import remote_group
 from passband.summary.summary import AdaptiveResult, Group, Line, Request
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
+from passband.trials import RunRecord, ScorerRecord, Trials
 
 
 def adaptive_group(

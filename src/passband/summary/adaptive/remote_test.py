@@ -7,10 +7,9 @@ from typing import Any
 
 from passband import notes
 from passband.errors import InvalidInput
-from passband.stats.interval.estimation import Estimate
+from passband.stats.interval import Estimate
 from passband.summary.summary import AdaptiveResult, Group, Line, Request
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
+from passband.trials import RunRecord, ScorerRecord, Trials
 
 
 def remote_group(

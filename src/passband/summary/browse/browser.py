@@ -8,11 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
-from passband.readers.judged import is_judged, label_scorers
-from passband.score.filtering import FilterStep
-from passband.score.scorer import Reference
-from passband.score.span import find_span, steps_of
-from passband.stats.data.scale import UNSTATED, Scale
+from passband.readers import is_judged, label_scorers
+from passband.score import FilterStep, Reference, find_span, steps_of
+from passband.stats.data import UNSTATED, Scale
 from passband.summary.browse.shown_trial import (
     Damaged,
     Shown,
@@ -23,12 +21,20 @@ from passband.summary.browse.shown_trial import (
     message_of,
 )
 from passband.summary.checks.programs import outcome_words
-from passband.trials.file.schema import CorruptStore
-from passband.trials.query.filters import Choice, Differs, Matches
-from passband.trials.query.pages import TrialPlace
-from passband.trials.reader import Trials
-from passband.trials.records import ProblemRecord, RunRecord, ScorerRecord
-from passband.trials.rows import CallRow, ScoreRow, TrialRow
+from passband.trials import (
+    CallRow,
+    Choice,
+    CorruptStore,
+    Differs,
+    Matches,
+    ProblemRecord,
+    RunRecord,
+    ScoreRow,
+    ScorerRecord,
+    TrialPlace,
+    TrialRow,
+    Trials,
+)
 
 _BEGINNING = 300  # characters of a text that stands for it in a list
 

@@ -9,11 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from passband.stats.data.scale import UNSTATED
-from passband.trials.query.filters import Choice
-from passband.trials.reader import Trials
-from passband.trials.records import ProblemRecord, RunRecord, ScorerRecord
-from passband.trials.rows import Status, TrialRow
+from passband.stats.data import UNSTATED
+from passband.trials import Choice, ProblemRecord, RunRecord, ScorerRecord, Status, TrialRow, Trials
 
 Mark = tuple[float | None, str | None]  # a trial's score, and the answer that was scored
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from passband import notes
 from passband.notes import Note
-from passband.readers.evidence.stored import stored_outcomes
-from passband.stats.data.outcomes import Outcomes
+from passband.readers import stored_outcomes
+from passband.stats.data import Outcomes
 from passband.summary.checks.same_wrong import striking
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
+from passband.trials import RunRecord, ScorerRecord, Trials
 
 
 def answer_notes(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> Iterator[Note]:

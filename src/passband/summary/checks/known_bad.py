@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from passband import notes
 from passband.errors import InvalidInput
 from passband.notes import Note
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.trials import RunRecord, Trials
 
 
 def known_bad_notes(trials: Trials, run: RunRecord) -> tuple[Note, ...]:
@@ -17,7 +16,7 @@ def known_bad_notes(trials: Trials, run: RunRecord) -> tuple[Note, ...]:
     entries = task.get("known_bad") if isinstance(task, Mapping) else None
     if not isinstance(entries, list) or not entries:
         return ()
-    from passband.tasks.known_bad import KnownBad  # which reads templates
+    from passband.tasks import KnownBad
 
     try:
         known = KnownBad(entries)

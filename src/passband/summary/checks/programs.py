@@ -10,18 +10,14 @@ from typing import Any
 
 from passband import notes
 from passband.notes import Note
-from passband.readers.run_counts import sandbox_words
-from passband.score.code.flaky_sample import again_entry
-from passband.score.code.outcome import OUTCOMES, WORDS, outcome_in
-from passband.score.sandbox.protocol import VerdictStatus
-from passband.stats.interval.flips import RerunFlip, Reruns, with_reruns
-from passband.stats.metric.registry import parse_metric
+from passband.readers import sandbox_words
+from passband.score import OUTCOMES, WORDS, VerdictStatus, again_entry, outcome_in
+from passband.stats.interval import RerunFlip, Reruns, with_reruns
+from passband.stats.metric import parse_metric
 from passband.summary.program_outcomes import ProgramResult
 from passband.summary.summary import Line
 from passband.summary.unscored_range import metric_of
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
-from passband.trials.rows import ScoreRow
+from passband.trials import RunRecord, ScoreRow, ScorerRecord, Trials
 
 Scores = dict[tuple[int, int], ScoreRow]  # by problem and trial
 _MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")

@@ -28,14 +28,9 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from passband.notes import Note
-from passband.score.recorded import recorded_equality
-from passband.stats.data.answers import answer_text
-from passband.stats.data.scale import Scale
-from passband.stats.data.votes import Same, number_answers
-from passband.trials.query.filters import Choice, ChosenTrials
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
-from passband.trials.rows import ScoreRow
+from passband.score import recorded_equality
+from passband.stats.data import Same, Scale, answer_text, number_answers
+from passband.trials import Choice, ChosenTrials, RunRecord, ScoreRow, ScorerRecord, Trials
 
 _LONGEST = 500  # characters kept of an answer
 _MOST_SCORES = 20_000  # that are read for a note beside other results

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from passband import notes
 from passband.notes import Note
-from passband.trials.records import RunRecord
-from passband.trials.shards import Shards, unmerged
+from passband.trials import RunRecord, Shards, unmerged
 
 
 def shard_notes(run: RunRecord, directory: Path) -> list[Note]:

@@ -14,15 +14,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput
-from passband.readers import Remark
-from passband.readers.judged import JudgeScores
-from passband.stats.data.layout import error_prefix
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.scale import Scale
-from passband.stats.decision.comparison import Comparison, compare
-from passband.stats.decision.family import family_of, family_of_rankings
-from passband.stats.decision.ranking import Abilities, Ranking, compare_all
-from passband.stats.metric.registry import expand_metrics, needs_answers
+from passband.readers import JudgeScores, Remark
+from passband.stats.data import Outcomes, Scale, error_prefix
+from passband.stats.decision import (
+    Abilities,
+    Comparison,
+    Ranking,
+    compare,
+    compare_all,
+    family_of,
+    family_of_rankings,
+)
+from passband.stats.metric import expand_metrics, needs_answers
 from passband.summary.adaptive.abilities import ranked
 from passband.summary.compare.models import Contest, Contestants, read_contestants
 from passband.summary.default_metrics import default_metrics

@@ -12,19 +12,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.files.columns import matching
-from passband.readers import Group, Groups, Remark, read
-from passband.readers.folders import expand_sources, is_several
-from passband.readers.judged import JudgeScores
-from passband.readers.sources import chosen_sources
-from passband.readers.tables.table import MODEL_NAMES, TASK_NAMES
-from passband.stats.checks import Over
-from passband.stats.data.evidence import Finding
-from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.data.scale import Scale
-from passband.stats.decision.comparison import Test
-from passband.stats.decision.ranking.ranking import RankingModel
-from passband.stats.metric.registry import needs_answers
+from passband.files import matching
+from passband.readers import (
+    MODEL_NAMES,
+    TASK_NAMES,
+    Group,
+    Groups,
+    JudgeScores,
+    Remark,
+    chosen_sources,
+    expand_sources,
+    is_several,
+    read,
+)
+from passband.stats import Over
+from passband.stats.data import Finding, Outcomes, Policy, Scale
+from passband.stats.decision import RankingModel, Test
+from passband.stats.metric import needs_answers
 from passband.summary.compare.remarks import (
     different_scorers,
     sandbox_remarks,
@@ -33,7 +37,7 @@ from passband.summary.compare.remarks import (
     target_findings,
 )
 from passband.summary.judged.compared import judge_remarks
-from passband.trials.reader import Trials, is_run_directory
+from passband.trials import Trials, is_run_directory
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from passband.readers import Groups, Remark
-from passband.stats.data.evidence import Finding
-from passband.stats.data.outcomes import Outcomes
+from passband.stats.data import Finding, Outcomes
 
 _ALLOWED = 0.05  # share of problems whose targets may differ before a comparison means nothing
 

@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 
 from passband.errors import WrongType
-from passband.readers.eva.folders import trial_of
-from passband.readers.eva.record import Record, metric_score
+from passband.readers import Record, metric_score, trial_of
 from passband.summary.eva.composed import composite_columns, displayed
 from passband.summary.eva.composites import BUILT_IN, Composites, read_composites
 from passband.summary.eva.eva_rules import EvaRules

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput, WrongType
-from passband.stats.interval.bootstrap.eva_bootstrap import EVA_REPLICATES, eva_means
-from passband.stats.interval.seeds import seed_of
+from passband.stats.interval import EVA_REPLICATES, eva_means, seed_of
 from passband.types import Floats
 
 N_BOOT = EVA_REPLICATES

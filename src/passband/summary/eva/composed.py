@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from passband.readers.eva.record import MetricScore, Record
+from passband.readers import MetricScore, Record
 from passband.summary.eva.composites import Composite, Composites
 
 Column = Sequence[MetricScore]

@@ -13,8 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from passband.errors import InvalidInput, Place, UnknownName, nearest
-from passband.tasks.diagnostics import raise_errors
-from passband.tasks.file.yaml_file import YamlFile, read_yaml
+from passband.tasks import YamlFile, raise_errors, read_yaml
 from passband.types import Bools, Floats
 
 Aggregation = Literal["pass", "mean", "derived"]

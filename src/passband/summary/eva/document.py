@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from passband.errors import InvalidInput
 from passband.notes import Severity
-from passband.stats.checks import Over
-from passband.stats.data.outcomes import Policy
+from passband.stats import Over
+from passband.stats.data import Policy
 
 METRICS_VERSION = "2.2.2"  #: of EVA, whose fields these are
 

@@ -17,10 +17,9 @@ import numpy as np
 from passband import notes
 from passband.errors import InvalidInput
 from passband.notes import Note
-from passband.readers.eva.record import MetricScore, Record
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.scale import UNSTATED, Scale
-from passband.stats.interval.estimation import Estimate
+from passband.readers import MetricScore, Record
+from passband.stats.data import UNSTATED, Outcomes, Scale
+from passband.stats.interval import Estimate
 from passband.summary.eva.composed import Column, composite_columns
 from passband.summary.eva.composites import (
     DEFAULT_THRESHOLD,

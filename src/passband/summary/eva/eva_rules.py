@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from passband.readers.eva.record import MetricScore, Record
+from passband.readers import MetricScore, Record
 from passband.summary.eva.bootstrap import mean_ci_fields, named_ci_fields
 from passband.summary.eva.composed import Column, composite_columns, displayed
 from passband.summary.eva.composites import DEFAULT_THRESHOLD, Composite, Composites

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from passband.errors import InvalidInput
 from passband.summary.eva.document import MetricsSummary
-from passband.trials.exports.export import whole_file
+from passband.trials import whole_file
 
 NAME = "metrics_summary.json"
 KIND, VERSION = "metrics_summaries", 1

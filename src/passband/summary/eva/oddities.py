@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from passband import notes
 from passband.notes import Note
-from passband.readers.eva.record import MetricScore
+from passband.readers import MetricScore
 from passband.summary.eva.composed import displayed
 from passband.summary.eva.eva_rules import EvaRules
 

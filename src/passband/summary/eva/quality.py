@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from passband.readers.eva.record import MetricScore, Record
+from passband.readers import MetricScore, Record
 from passband.summary.eva.composed import Column
 from passband.summary.eva.document import Coverage, MetricErrors, SubMetric, TurnGaps
 

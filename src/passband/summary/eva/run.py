@@ -18,24 +18,35 @@ import numpy as np
 
 from passband import notes
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.readers import Groups, Log, Remark, read
-from passband.readers.eva.reader import in_order
-from passband.readers.eva.record import MetricScore, Record
-from passband.readers.eva.run import EvaRun, is_eva_run, read_eva_run
-from passband.readers.groups import Group
-from passband.readers.options import Options
-from passband.readers.sources import read_content
-from passband.stats.data.columns import ROLES
-from passband.stats.data.evidence import NOTHING, Evidence
-from passband.stats.data.graded import GradedScores
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.scale import UNSTATED, Scale
-from passband.stats.data.sequence import AskedScores, compact
-from passband.stats.evidence.collect import evidence_of
+from passband.readers import (
+    EvaRun,
+    Group,
+    Groups,
+    Log,
+    MetricScore,
+    Options,
+    Record,
+    Remark,
+    in_order,
+    is_eva_run,
+    read,
+    read_content,
+    read_eva_run,
+)
+from passband.stats.data import (
+    NOTHING,
+    ROLES,
+    UNSTATED,
+    AskedScores,
+    Evidence,
+    GradedScores,
+    Outcomes,
+    Scale,
+    compact,
+)
+from passband.stats.evidence import evidence_of
 from passband.summary.eva.composed import Column
-from passband.trials.reader import Trials, is_run_directory
-from passband.trials.records import RunRecord
-from passband.trials.rows import STATUSES, ScoreRow
+from passband.trials import STATUSES, RunRecord, ScoreRow, Trials, is_run_directory
 from passband.types import Bools, Floats, Ints
 
 Passes = Callable[[Floats], Bools]  #: which of several scores pass

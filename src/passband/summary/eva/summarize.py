@@ -11,14 +11,10 @@ from typing import Any
 from passband import notes
 from passband.errors import InvalidInput, nearest
 from passband.notes import Note
-from passband.readers import Remark
-from passband.readers.eva.run import MOST_TRIALS
-from passband.readers.options import Options
-from passband.stats.checks import Over, as_level, check_over, check_text
-from passband.stats.data.outcomes import Policy
-from passband.stats.data.scale import Scale
-from passband.stats.interval.registry import methods
-from passband.stats.interval.seeds import seed_of
+from passband.readers import MOST_TRIALS, Options, Remark
+from passband.stats import Over, as_level, check_over, check_text
+from passband.stats.data import Policy, Scale
+from passband.stats.interval import methods, seed_of
 from passband.summary.choices import choice_lines
 from passband.summary.eva.composites import (
     BUILT_IN,

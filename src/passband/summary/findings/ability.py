@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from passband.stats.interval.default.wilson import normal_quantile
+from passband.stats.interval import normal_quantile
 from passband.summary.summary import AdaptiveResult
 
 

@@ -7,13 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from passband.errors import InvalidInput
-from passband.readers.logs import opened_trials
+from passband.readers import opened_trials
 from passband.summary.browse.browser import Look, Wanted
 from passband.summary.browse.shown_trial import ShownProblem, ShownTrial
 from passband.summary.findings.sample import LONGEST, SampledProblem
 from passband.summary.findings.scan import RIGHT, UNSCORED, WRONG, Answer
-from passband.trials.reader import Trials, is_run_directory
-from passband.trials.records import RunRecord
+from passband.trials import RunRecord, Trials, is_run_directory
 
 _LARGEST_LOG = 50_000_000  # bytes of a log that is imported for its texts
 _MOST_TRIALS = 64  # of a problem

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from passband.stats.data.outcomes import Outcomes, on_one_scale
-from passband.stats.decision.pairing import changes, common_range, linear_values, match_problems
-from passband.stats.metric.registry import parse_metric
+from passband.stats.data import Outcomes, on_one_scale
+from passband.stats.decision import changes, common_range, linear_values, match_problems
+from passband.stats.metric import parse_metric
 from passband.summary.browse.shown_trial import ShownProblem
 from passband.summary.findings.sample import SampledProblem
 from passband.types import Floats

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from passband.errors import InvalidInput
-from passband.readers import Remark
-from passband.readers.evidence.stored import stored_outcomes
-from passband.readers.names import UNKNOWN
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimation import Estimate
-from passband.stats.metric.registry import needs_answers
+from passband.readers import UNKNOWN, Remark, stored_outcomes
+from passband.stats.data import Outcomes
+from passband.stats.interval import Estimate
+from passband.stats.metric import needs_answers
 from passband.summary.browse.browser import Look, Wanted
 from passband.summary.checks.same_wrong import Agreement, rank_same_wrong
 from passband.summary.choices import choice_lines
@@ -27,8 +25,7 @@ from passband.summary.findings.usage import Usage, usage_of
 from passband.summary.from_run import RunSummary, runs_with_trials, summarize_trials
 from passband.summary.judged.result import rests_on_labels
 from passband.summary.summary import Group, Line, Request, Summary
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.trials import RunRecord, Trials
 
 _MOST_COMPARED = 20_000  # trials whose answers the scorer compares; beyond, texts are
 _AGREEING = 8  # problems whose wrong answers agree

@@ -8,15 +8,13 @@ from typing import Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.notes import Note
-from passband.readers.run_directory import StoredRun
-from passband.readers.runs import select
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimation import Estimate
+from passband.readers import StoredRun, select
+from passband.stats.data import Outcomes
+from passband.stats.interval import Estimate
 from passband.summary.group import metric_lines
 from passband.summary.means import column_of
 from passband.summary.summary import Request
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.trials import RunRecord, Trials
 
 _MOST = 30  # kinds
 _FEWEST_EACH = 3  # problems of a kind, on average

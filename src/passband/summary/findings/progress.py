@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from passband.trials.file.lock import holder
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.trials import RunRecord, Trials, holder
 
 State = Literal["complete", "running", "stopped", "recorded"]
 

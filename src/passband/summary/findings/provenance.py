@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from passband.score.judge.rubric import read_rubric
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, SourceRecord
+from passband.score import read_rubric
+from passband.trials import RunRecord, SourceRecord, Trials
 
 _RUBRIC = "RUBRIC_FILE"  # its text is recorded, and its name is not
 

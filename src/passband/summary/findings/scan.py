@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from passband.stats.data.scale import Scale
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
-from passband.trials.rows import ScoreRow
+from passband.stats.data import Scale
+from passband.trials import RunRecord, ScoreRow, ScorerRecord, Trials
 
 WRONG, RIGHT, UNSCORED = b"01."  #: marks of trials, as letters
 _LONGEST = 80  # characters that are kept of an answer

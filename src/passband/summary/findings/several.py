@@ -10,16 +10,11 @@ from typing import Any
 
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
-from passband.readers import Remark
-from passband.readers.folders import expand_sources
-from passband.readers.judged import JudgeScores
-from passband.stats.checks import Over
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.scale import Scale
-from passband.stats.decision.comparison import Comparison
-from passband.stats.decision.ranking import Ranking, compare_all
-from passband.stats.decision.verdict import Verdict
-from passband.stats.metric.registry import expand_metrics
+from passband.readers import JudgeScores, Remark, expand_sources
+from passband.stats import Over
+from passband.stats.data import Outcomes, Scale
+from passband.stats.decision import Comparison, Ranking, Verdict, compare_all
+from passband.stats.metric import expand_metrics
 from passband.summary.compare.compare import TaskComparison, compare_contestants
 from passband.summary.compare.models import Contest, Contestants, read_contestants, refuse_same
 from passband.summary.default_metrics import default_metrics
@@ -27,7 +22,7 @@ from passband.summary.findings.both_sides import sampled_problems
 from passband.summary.findings.changes import Changes, changes_of
 from passband.summary.findings.findings import SourceFindings
 from passband.summary.judged.compared import corrected_ranking, plain_name
-from passband.trials.reader import is_run_directory
+from passband.trials import is_run_directory
 
 _TARGETS: tuple[tuple[Over, bool], ...] = (("problems", True), ("trials", False))
 

@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.readers.folders import expand_sources, require_path
-from passband.readers.logs import opened_trials
-from passband.readers.options import Options
-from passband.readers.sources import chosen_sources
-from passband.stats.checks import as_level
-from passband.stats.data.scale import Scale
+from passband.readers import Options, chosen_sources, expand_sources, opened_trials, require_path
+from passband.stats import as_level
+from passband.stats.data import Scale
 from passband.summary.findings.findings import ReportRequest, SourceFindings, source_findings
-from passband.trials.reader import is_run_directory
+from passband.trials import is_run_directory
 
 _HEAD = 4_096  # bytes in which a file of passband's own says what it is
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from passband.stats.data.outcomes import Outcomes
+from passband.stats.data import Outcomes
 from passband.types import Floats
 
 

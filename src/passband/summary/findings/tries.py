@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from passband.errors import InvalidInput
 from passband.notes import Note
-from passband.stats.checks import Over
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.bands import Band, band
+from passband.stats import Over
+from passband.stats.data import Outcomes
+from passband.stats.interval import Band, band
 from passband.summary.summary import Request
 
 _MOST_POINTS = 40  # of a curve

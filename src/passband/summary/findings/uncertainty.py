@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from passband.errors import InvalidInput
 from passband.notes import Note
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.variance import split_variance
-from passband.stats.interval.estimation import Estimate
+from passband.stats.data import Outcomes
+from passband.stats.decision import split_variance
+from passband.stats.interval import Estimate
 from passband.summary.summary import Request
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from passband.summary.live.judge_usage import JudgeUsage, judges_of
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.trials import RunRecord, Trials
 
 
 @dataclass(frozen=True)

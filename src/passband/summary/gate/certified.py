@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.comparison import Comparison
-from passband.stats.decision.gate import Failed, all_wrong
+from passband.stats.data import Outcomes
+from passband.stats.decision import Comparison, Failed, all_wrong
 from passband.summary.judged.compared import JudgedPair
 
 

@@ -7,17 +7,9 @@ from dataclasses import dataclass, replace
 
 from passband.errors import InvalidInput
 from passband.notes import Note, claim_refused
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.gate import (
-    Check,
-    LookErrors,
-    PValues,
-    Ruling,
-    check,
-    rule,
-    rule_at_look,
-)
-from passband.stats.metric.registry import measured_on
+from passband.stats.data import Outcomes
+from passband.stats.decision import Check, LookErrors, PValues, Ruling, check, rule, rule_at_look
+from passband.stats.metric import measured_on
 from passband.summary.gate.certified import (
     apart_reason,
     failed_reason,

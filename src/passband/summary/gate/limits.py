@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from passband.errors import InvalidInput
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimation import estimate
+from passband.stats.data import Outcomes
+from passband.stats.interval import estimate
 from passband.summary.gate.policy import GatePolicy, check_limits
 from passband.summary.gate.result import GateLine, LineVerdict
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.comparison import compare
-from passband.stats.decision.gate import Ruling, all_right, all_wrong
-from passband.stats.decision.more_data import ComparisonGoal, MoreData, goal_of
+from passband.stats.data import Outcomes
+from passband.stats.decision import (
+    ComparisonGoal,
+    MoreData,
+    Ruling,
+    all_right,
+    all_wrong,
+    compare,
+    goal_of,
+)
 from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.result import GateLine
 

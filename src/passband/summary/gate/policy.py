@@ -9,12 +9,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.stats.checks import Over, as_number, as_positive, as_share, check_over
-from passband.stats.data.evidence import NOTHING
-from passband.stats.data.spending import SPENT_METRICS
-from passband.stats.decision.gate import Failed
-from passband.stats.metric.names import parse_name
-from passband.stats.metric.registry import expand_metrics
+from passband.stats import Over, as_number, as_positive, as_share, check_over
+from passband.stats.data import NOTHING, SPENT_METRICS
+from passband.stats.decision import Failed
+from passband.stats.metric import expand_metrics, parse_name
 
 TOLERANCE = 0.02  #: where none is given, of metrics that are shares of 1
 Tier = Literal["required", "supporting", "advisory"]

@@ -20,9 +20,9 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from passband.errors import InvalidInput, nearest
-from passband.stats.checks import Over
-from passband.stats.data.evidence import NOTHING
-from passband.stats.decision.gate import Failed
+from passband.stats import Over
+from passband.stats.data import NOTHING
+from passband.stats.decision import Failed
 from passband.summary.gate.policy import (
     GatePolicy,
     MetricRule,
@@ -32,8 +32,7 @@ from passband.summary.gate.policy import (
     check_name,
     metric_names,
 )
-from passband.tasks.diagnostics import raise_errors
-from passband.tasks.file.yaml_file import KeyPath, YamlFile, read_yaml
+from passband.tasks import KeyPath, YamlFile, raise_errors, read_yaml
 
 
 def read_policy(path: Path) -> GatePolicy:

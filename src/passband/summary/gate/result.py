@@ -9,9 +9,8 @@ from typing import Any, Literal
 from passband.errors import ExitCode
 from passband.notes import Note, notes_as_json
 from passband.readers import Remark
-from passband.stats.checks import Over
-from passband.stats.decision.gate import CheckVerdict
-from passband.stats.decision.more_data import MoreData
+from passband.stats import Over
+from passband.stats.decision import CheckVerdict, MoreData
 from passband.summary.gate.policy import GatePolicy, Tier
 from passband.summary.gate.settled import Settled
 from passband.version import __version__

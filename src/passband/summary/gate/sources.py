@@ -7,13 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.readers import Groups, Remark, read
-from passband.readers.folders import expand_sources, is_several
-from passband.readers.judged import JudgeScores
-from passband.readers.sources import chosen_sources
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.scale import Scale
-from passband.stats.metric.registry import needs_answers
+from passband.readers import (
+    Groups,
+    JudgeScores,
+    Remark,
+    chosen_sources,
+    expand_sources,
+    is_several,
+    read,
+)
+from passband.stats.data import Outcomes, Scale
+from passband.stats.metric import needs_answers
 from passband.summary.choices import choice_lines
 from passband.summary.compare.models import entries
 from passband.summary.compare.remarks import (
@@ -26,8 +30,7 @@ from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.result import GateResult, GateSide
 from passband.summary.judged.compared import JudgedPair, uncorrected_reason
 from passband.summary.judged.compared import apart_reason as judges_apart
-from passband.trials.file.lock import holder
-from passband.trials.reader import is_run_directory
+from passband.trials import holder, is_run_directory
 
 NAMELESS = "all"  #: the task of a table that names none
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from passband import notes
 from passband.notes import Note
-from passband.readers.judged import title_of
-from passband.score.judge.bias import PASSED, canary_names
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
+from passband.readers import title_of
+from passband.score import PASSED, canary_names
+from passband.trials import RunRecord, ScorerRecord, Trials
 
 
 def canary_notes(trials: Trials, run: RunRecord) -> Iterator[Note]:

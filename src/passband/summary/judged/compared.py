@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 
 from passband import notes
 from passband.errors import InvalidInput
-from passband.readers import Remark
-from passband.readers.judged import JudgeScores
-from passband.stats.judged import corrected, corrected_difference
-from passband.stats.judged.remarks import FEWEST_LABELS
+from passband.readers import JudgeScores, Remark
+from passband.stats.judged import FEWEST_LABELS, corrected, corrected_difference
 from passband.summary.judged.correction import one_sided, shared_name
 
 if TYPE_CHECKING:
-    from passband.stats.checks import Over
-    from passband.stats.decision.comparison import Comparison
-    from passband.stats.decision.ranking import Ranking
+    from passband.stats import Over
+    from passband.stats.decision import Comparison, Ranking
 
 Judges = Mapping[str, JudgeScores]
 

@@ -12,10 +12,10 @@ import numpy as np
 from passband import notes
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
-from passband.readers.judged import BY_HAND, JudgeScores
-from passband.score.judge.bias import is_kin
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimation import Estimate
+from passband.readers import BY_HAND, JudgeScores
+from passband.score import is_kin
+from passband.stats.data import Outcomes
+from passband.stats.interval import Estimate
 from passband.stats.judged import Judged, corrected
 from passband.summary.judged.result import JudgeResult, alone, judge_result
 from passband.summary.metric_list import EntryResult

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from passband.errors import InvalidInput, UnknownName, nearest
 
 if TYPE_CHECKING:
-    from passband.stats.judged.next_data import Prices
+    from passband.stats.judged import Prices
 
 
 _KINDS = ("label", "vote", "trial", "problem")
@@ -23,7 +23,7 @@ def read_prices(prices: Prices | Mapping[str, float] | None) -> Prices | None:
     """
     if prices is None:
         return None
-    from passband.stats.judged.next_data import Prices
+    from passband.stats.judged import Prices
 
     if isinstance(prices, Prices):
         return prices

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from passband.errors import InvalidInput
-from passband.readers.judged import BY_HAND, JudgeScores, Labels, title_of
+from passband.readers import BY_HAND, JudgeScores, Labels, title_of
 
 if TYPE_CHECKING:
-    from passband.stats.interval.estimation import Estimate
+    from passband.stats.interval import Estimate
     from passband.stats.judged import JudgeAgreement, Judged, JudgedSplit, Prices
     from passband.summary.summary import Request
     from passband.types import Bools, Floats

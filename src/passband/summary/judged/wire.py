@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from passband.notes import Note, Severity
-from passband.stats.checks import Over
+from passband.stats import Over
 from passband.summary.judged.result import JudgeResult, Labeller
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from passband.readers.judged import title_of
-from passband.score.judge.bias import canary_names, identity_of
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, ScorerRecord
+from passband.readers import title_of
+from passband.score import canary_names, identity_of
+from passband.trials import RunRecord, ScorerRecord, Trials
 
 _CANARIES = canary_names("", "")[0]
 

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from passband.errors import InvalidInput
 from passband.notes import Note
-from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimation import Estimate, estimate
+from passband.stats.data import Outcomes
+from passband.stats.interval import Estimate, estimate
 from passband.summary.from_run import RunSummary
 from passband.summary.line_scale import on_line_scale
 from passband.summary.live.run_state import Standing
 from passband.summary.summary import Group, Line, Request
-from passband.trials.query.filters import Choice
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord
+from passband.trials import Choice, RunRecord, Trials
 
 _MANY = 100_000  # graded scores that are too many to be read for every look
 

@@ -11,11 +11,7 @@ from datetime import datetime, timezone
 from typing import Literal
 
 from passband.summary.live.judge_usage import JudgeUsage, judges_of
-from passband.trials.file.lock import holder
-from passband.trials.file.schema import SHARDS
-from passband.trials.query.filters import Choice
-from passband.trials.reader import Trials
-from passband.trials.records import RunRecord, SessionRecord
+from passband.trials import SHARDS, Choice, RunRecord, SessionRecord, Trials, holder
 
 State = Literal["running", "complete", "stopped", "imported", "empty"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from passband.errors import InvalidInput, Place, UnknownName, nearest
-from passband.files.records import Form, form_of
+from passband.files import Form, form_of
 from passband.tasks.data.rows import DataSource
 
 _BY_SPLIT = re.compile(r"(?P<split>[A-Za-z0-9_]+)=(?P<path>.+)")

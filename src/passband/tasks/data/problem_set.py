@@ -10,9 +10,8 @@ from itertools import islice
 from typing import Any
 
 from passband.errors import InvalidInput, Place, nearest
-from passband.generate.problem import Problem
-from passband.generate.provider import Message
-from passband.score.scorer import Reference
+from passband.generate import Message, Problem
+from passband.score import Reference
 from passband.tasks.data.disk_list import spooled
 from passband.tasks.data.local_data import LocalData
 from passband.tasks.data.rows import Condition, DataSource, data_files, digest_of, read_rows

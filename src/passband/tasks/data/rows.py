@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from passband.errors import InvalidInput, Place, nearest
-from passband.files.records import Form, form_of, read_records
+from passband.files import Form, form_of, read_records
 from passband.tasks.data.disk_list import spooled
 from passband.tasks.file.file_access import Reach
 from passband.tasks.prompt.rendering import Renderer

@@ -20,20 +20,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from passband.errors import InvalidInput, PassbandError, UnknownName, nearest
-from passband.score.command_files import read_files
-from passband.score.filtering import (
+from passband.score import (
+    CORPUS_METRICS,
     CROSS_TRIAL_FILTERS,
     MAJORITY_VOTE,
     TAKE_FIRST,
     FilterStep,
+    Scorer,
+    ScorerFunction,
+    aggregations,
+    assemble,
+    check_options,
     make_step,
+    read_files,
+    scorers,
 )
-from passband.score.pipeline import assemble
-from passband.score.registry import ScorerFunction, check_options, scorers
-from passband.score.repeats import aggregations
-from passband.score.scorer import Scorer
-from passband.score.translation import CORPUS_METRICS
-from passband.stats.metric.names import parse_name
+from passband.stats.metric import parse_name
 from passband.tasks.file.rubric import with_rubric
 from passband.tasks.file.schema import FilterLine, FilterPipeline, MetricLine, TaskKeys
 from passband.tasks.file.task_code_scoring import (
@@ -399,7 +401,7 @@ def _trials_of(name: str, options: Mapping[str, Any]) -> int:
         return 1
     if options:
         raise InvalidInput(f"{name!r} has no repeat_options.")
-    from passband.stats.metric.registry import families, parse_metric  # brings numpy
+    from passband.stats.metric import families, parse_metric
 
     try:
         metric = parse_metric(name)

@@ -12,8 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from passband.errors import nearest
-from passband.score.registry import scorers
-from passband.score.scorer import Truncated
+from passband.score import Truncated, scorers
 from passband.tasks.file.yaml_file import FunctionReference, KeyPath, YamlFile
 
 IGNORED: Mapping[str, str] = {

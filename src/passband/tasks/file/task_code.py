@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from passband.errors import InvalidInput, describe
-from passband.generate.fingerprint.digest import file_digests
+from passband.generate import file_digests
 from passband.tasks.data.rows import plain_rows
 from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.file.lm_eval_package import lm_eval_tasks

@@ -11,9 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from passband.errors import InvalidInput, WrongType, describe
-from passband.score.filtering import FilterStep
-from passband.score.registry import ScorerFunction
-from passband.score.scorer import Reference
+from passband.score import FilterStep, Reference, ScorerFunction
 from passband.tasks.file.task_code import code_digests, import_function
 from passband.tasks.file.yaml_file import FunctionReference, plain_json
 

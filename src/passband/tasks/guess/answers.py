@@ -18,9 +18,8 @@ from types import MappingProxyType
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.files.columns import matching, normalized
-from passband.score.extract.parse_number import read_number
-from passband.score.extract.rules import find_boxed
+from passband.files import matching, normalized
+from passband.score import find_boxed, read_number
 from passband.tasks.guess.columns import Field, expression_of, is_absent
 
 BOXED = "Work step by step, then put the final answer in \\boxed{}."

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.files.columns import matching
-from passband.files.records import form_of, read_json, read_records
+from passband.files import form_of, matching, read_json, read_records
 from passband.tasks.data.rows import plain_rows
 
 Row = Mapping[str, Any]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.files.records import form_of, require_file
+from passband.files import form_of, require_file
 from passband.tasks.guess.columns import fields_of, first_rows, refuse_media, refuse_other_files
 from passband.tasks.guess.guess import DataOptions, Guess, make_guess
 from passband.tasks.guess.notes import notes_of, used_columns, warnings_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
-from passband.score.extract.answer import check_rules
+from passband.score import check_rules
 from passband.tasks.guess.answers import (
     CHOICE,
     MATH,
@@ -225,7 +225,7 @@ def _kind_of_answers(
 
 
 def _scorer_name(name: str) -> str:
-    from passband.score.registry import scorers
+    from passband.score import scorers
 
     scorers.get(name)  # raises, with the nearest name
     return name

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
-from passband.generate.problem import Problem
+from passband.generate import Problem
 from passband.tasks.data.problem_set import ProblemSet
 from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.file.loader import TaskReading, read_values

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from passband.score.extract.parse_number import read_number
+from passband.score import read_number
 from passband.tasks.data.problem_set import USUAL_NAMES
 from passband.tasks.guess.guess import DataOptions, Guess
 from passband.tasks.prompt.template import Template

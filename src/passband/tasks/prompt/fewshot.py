@@ -23,7 +23,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from passband.errors import InvalidInput, Place, nearest
-from passband.generate.provider import Message
+from passband.generate import Message
 from passband.tasks.prompt.choices import ChoiceOrder, example_key
 from passband.tasks.prompt.field import Answers, ProblemField, Row
 

@@ -24,7 +24,7 @@ from typing import Any
 from jinja2 import UndefinedError
 
 from passband.errors import InvalidInput
-from passband.score.workers.worker_pool import WorkerFailed, WorkerTimeout, pool
+from passband.score import WorkerFailed, WorkerTimeout, pool
 from passband.tasks.prompt.template import (
     LARGEST_LOOPED_ROW,
     LARGEST_ROW,

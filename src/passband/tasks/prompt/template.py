@@ -28,7 +28,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from passband.errors import InvalidInput, nearest
-from passband.score.patterns import compile_pattern
+from passband.score import compile_pattern
 
 MOST_EXPRESSIONS = 200
 MOST_ITEMS = 64  # of a list that is written out

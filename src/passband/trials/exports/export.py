@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.files.frames import Kind
-from passband.files.spreadsheet import guarded
-from passband.stats.data.columns import CHOSEN
+from passband.files import Kind, guarded
+from passband.stats.data import CHOSEN
 from passband.trials.encoding import canonical
 from passband.trials.exports.json_lines import ProblemPart
 from passband.trials.query.filters import Choice

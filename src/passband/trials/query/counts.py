@@ -13,8 +13,7 @@ from passband.trials.rows import SCORE_STATUSES, STATUSES
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from passband.stats.data.graded import GradedScores
-    from passband.stats.data.outcomes import Outcomes
+    from passband.stats.data import GradedScores, Outcomes
     from passband.types import Floats, Ints
 
 
@@ -56,7 +55,7 @@ class Counts:
         """
         import numpy as np
 
-        from passband.stats.data.outcomes import MISSING, Outcomes
+        from passband.stats.data import MISSING, Outcomes
 
         index = {place.number: position for position, place in enumerate(places)}
         trials, scores = self.trial_tallies(run), self.score_tallies(scorer)
@@ -115,7 +114,7 @@ class Counts:
         """Return scores that are not all 0 or 1; each problem has as many as `trials` says."""
         import numpy as np
 
-        from passband.stats.data.graded import GradedScores
+        from passband.stats.data import GradedScores
 
         values: list[float] = []
         seen = 0

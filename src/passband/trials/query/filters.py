@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from passband.errors import UnknownName, nearest
-from passband.stats.data.scale import UNSTATED, Scale
+from passband.stats.data import UNSTATED, Scale
 from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.unpacking import scores_of, trials_of
 from passband.trials.query.counts import Place, stretches

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from passband.trials.query.counts import Counts, Place, unscored_reason
 
 if TYPE_CHECKING:
-    from passband.stats.data.outcomes import Outcomes
+    from passband.stats.data import Outcomes
     from passband.types import Ints
 
 
@@ -31,7 +31,7 @@ def outcomes_of_rounds(
     counts: Counts, run: int, scorer: int, places: Sequence[Place], rounds: int
 ) -> Outcomes:
     """Return the outcomes of a run's first rounds, as `Counts.outcomes` returns those of all."""
-    from passband.stats.data.outcomes import Outcomes
+    from passband.stats.data import Outcomes
 
     tallies = counts.trial_tallies(run)
     statuses = {

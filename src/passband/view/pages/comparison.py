@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from passband.report.charts.bar import Bar
-from passband.report.charts.difference_forest import DifferenceForest
-from passband.report.compare import comparison_explanation, more_words, notes_of, verdict_cell
-from passband.report.noted import interval_cell, parted
-from passband.report.style import Figure, Style
-from passband.report.words import counted
-from passband.stats.decision.comparison import Comparison
-from passband.stats.interval.rounding import Rounding
-from passband.summary.compare.compare import ComparisonSummary, TaskComparison
+from passband.report import (
+    Bar,
+    DifferenceForest,
+    Figure,
+    Style,
+    comparison_explanation,
+    counted,
+    interval_cell,
+    more_words,
+    notes_of,
+    parted,
+    verdict_cell,
+)
+from passband.stats.decision import Comparison
+from passband.stats.interval import Rounding
+from passband.summary import ComparisonSummary, TaskComparison
 from passband.view.here import Here
 from passband.view.links import Links
 from passband.view.markup import Child, Html, name, tag

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from passband.trials.file.schema import CorruptStore
+from passband.trials import CorruptStore
 from passband.view.links import Links
 from passband.view.markup import name, tag
 from passband.view.shell import Crumb, page

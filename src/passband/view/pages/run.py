@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from passband.report.charts.bar import Bar, bars_caption
-from passband.report.noted import Noted, NoteLine, note_lines, parted
-from passband.report.words import parts_text
-from passband.summary.browse.problems import ProblemRate
-from passband.summary.live.run_figures import RunNumbers
-from passband.summary.live.run_state import Standing
+from passband.report import Bar, Noted, NoteLine, bars_caption, note_lines, parted, parts_text
+from passband.summary import ProblemRate, RunNumbers, Standing
 from passband.view.bars import Written, axis, written_lines
 from passband.view.here import Here
 from passband.view.markup import Html, fragment, name, tag

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from passband.report.words import counted
+from passband.report import counted
 from passband.view.bars import SMALL, written_lines
 from passband.view.cards import Card
 from passband.view.links import Links

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from passband.errors import PassbandError
-from passband.report.words import counted
-from passband.trials.query.pages import TrialPlace
-from passband.trials.query.search import Found
+from passband.report import counted
+from passband.trials import Found, TrialPlace
 from passband.view.here import Here
 from passband.view.markup import name, tag
 from passband.view.pages.trials import search_form

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from passband.report.charts.problem_strip import ProblemStrip
-from passband.report.words import counted
-from passband.summary.browse.problems import ProblemRate
+from passband.report import ProblemStrip, counted
+from passband.summary import ProblemRate
 from passband.view.here import Here
 from passband.view.markup import Html, name, tag
 from passband.view.shell import page

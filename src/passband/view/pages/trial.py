@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from passband.report.html.transcript import LONG, pieces_of, problem_html, trial_html
-from passband.report.show.diff import Change, word_changes
-from passband.report.show.reason import verdict
-from passband.report.words import counted
-from passband.summary.browse.shown_trial import Damaged, ShownProblem, ShownTrial
-from passband.trials.query.pages import TrialPlace
+from passband.report import (
+    LONG,
+    Change,
+    counted,
+    pieces_of,
+    problem_html,
+    trial_html,
+    verdict,
+    word_changes,
+)
+from passband.summary import Damaged, ShownProblem, ShownTrial
+from passband.trials import TrialPlace
 from passband.view.here import Here
 from passband.view.markup import Child, Html, fragment, name, tag
 from passband.view.pages.trials import TrialsPage, trials_section

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from passband.report.html.transcript import latency_text
-from passband.report.show.reason import verdict
-from passband.summary.browse.shown_trial import Damaged, ShownTrial
-from passband.trials.query.pages import TrialPlace
+from passband.report import latency_text, verdict
+from passband.summary import Damaged, ShownTrial
+from passband.trials import TrialPlace
 from passband.view.here import Here
 from passband.view.markup import Child, Html, fragment, name, tag
 from passband.view.shell import page

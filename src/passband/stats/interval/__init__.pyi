@@ -1,0 +1,36 @@
+"""Public names of the package; each is imported when it is first used."""
+
+from passband.stats.interval.bands import Band as Band
+from passband.stats.interval.bands import band as band
+from passband.stats.interval.bootstrap.draws import bootstrap_means as bootstrap_means
+from passband.stats.interval.bootstrap.eva_bootstrap import EVA_REPLICATES as EVA_REPLICATES
+from passband.stats.interval.bootstrap.eva_bootstrap import eva_means as eva_means
+from passband.stats.interval.certify.certificate import Certificate as Certificate
+from passband.stats.interval.certify.certificate import LawCoverage as LawCoverage
+from passband.stats.interval.certify.certify import FEW_SETS as FEW_SETS
+from passband.stats.interval.certify.certify import needs_simulation as needs_simulation
+from passband.stats.interval.default.wilson import normal_quantile as normal_quantile
+from passband.stats.interval.estimation import Estimate as Estimate
+from passband.stats.interval.estimation import estimate as estimate
+from passband.stats.interval.estimation import on_scale as on_scale
+from passband.stats.interval.estimation import weighed as weighed
+from passband.stats.interval.estimation import with_certificate as with_certificate
+from passband.stats.interval.extrapolation import Extrapolation as Extrapolation
+from passband.stats.interval.flips import RerunFlip as RerunFlip
+from passband.stats.interval.flips import Reruns as Reruns
+from passband.stats.interval.flips import with_reruns as with_reruns
+from passband.stats.interval.ratio import Ratio as Ratio
+from passband.stats.interval.registry import methods as methods
+from passband.stats.interval.request import IntervalRequest as IntervalRequest
+from passband.stats.interval.rounding import Rounding as Rounding
+from passband.stats.interval.rounding import common_rounding as common_rounding
+from passband.stats.interval.rounding import rounded as rounded
+from passband.stats.interval.rounding import rounded_interval as rounded_interval
+from passband.stats.interval.rounding import rounded_value as rounded_value
+from passband.stats.interval.seeds import seed_of as seed_of
+from passband.stats.interval.strata.combination import Stratified as Stratified
+from passband.stats.interval.strata.combination import combined_estimate as combined_estimate
+from passband.stats.interval.strata.weights import Labels as Labels
+from passband.stats.interval.strata.weights import Weights as Weights
+from passband.stats.interval.strata.weights import check_names as check_names
+from passband.stats.interval.strata.weights import shares_of as shares_of

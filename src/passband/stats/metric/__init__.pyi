@@ -1,0 +1,18 @@
+"""Public names of the package; each is imported when it is first used."""
+
+from passband.stats.metric.components import blend as blend
+from passband.stats.metric.credits import expected_credit as expected_credit
+from passband.stats.metric.measurement import Curve as Curve
+from passband.stats.metric.measurement import Measurement as Measurement
+from passband.stats.metric.measurement import bounds as bounds
+from passband.stats.metric.measurement import measure as measure
+from passband.stats.metric.names import MetricName as MetricName
+from passband.stats.metric.names import parse_name as parse_name
+from passband.stats.metric.posterior import CategoryCounts as CategoryCounts
+from passband.stats.metric.posterior import Moments as Moments
+from passband.stats.metric.posterior import posterior_moments as posterior_moments
+from passband.stats.metric.registry import expand_metrics as expand_metrics
+from passband.stats.metric.registry import families as families
+from passband.stats.metric.registry import measured_on as measured_on
+from passband.stats.metric.registry import needs_answers as needs_answers
+from passband.stats.metric.registry import parse_metric as parse_metric
