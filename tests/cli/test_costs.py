@@ -14,7 +14,7 @@ from commands import run
 from fault_server import FaultServer
 from first_release import command, counted, write_task
 from passband.report.words import money
-from passband.summary.findings.usage import usage_of
+from passband.summary.findings.findings import usage_of
 from passband.summary.live.run_state import standing_of
 from passband.trials.reader import Trials
 from passband.view.words import cost

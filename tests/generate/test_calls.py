@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from passband.generate import function
-from passband.generate.event_loop_lag import Heartbeat
-from passband.generate.function import Calls, DeadlinePassed
+from passband.generate.function import Calls, DeadlinePassed, Heartbeat
 from passband.system.event_loop import complete
 
 

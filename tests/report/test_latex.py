@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.report.latex import latex_text
-from passband.report.rendering import printable, render
+from passband.report.rendering import latex_text, printable, render
 from properties import times
 
 SHOWN = {

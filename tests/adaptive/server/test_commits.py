@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from passband.adaptive.server.commits import Change, Commits
+from passband.adaptive.server.state import Change, Commits
 from passband.system.event_loop import complete
 
 

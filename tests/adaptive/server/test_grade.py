@@ -9,8 +9,8 @@ import pytest
 import passband
 from passband.adaptive.server.body import Fields
 from passband.adaptive.server.catalogue import Catalogue, Split
-from passband.adaptive.server.grade import Graded, given_answer, grade
 from passband.adaptive.server.refusal import Refusal
+from passband.adaptive.server.service import Graded, given_answer, grade
 from passband.system.event_loop import complete
 from serving import DESIGN, sums
 
@@ -87,7 +87,7 @@ def test_a_slow_scorer_works_beside_the_server(
     part = split(tmp_path, open_ended=True, scorer={"name": "exact_match", "steps": [step]})
     assert part.scorer is not None
     threads = Noted(1)
-    monkeypatch.setattr("passband.adaptive.server.grade._SCORING", threads)
+    monkeypatch.setattr("passband.adaptive.server.service._SCORING", threads)
     try:
         answer = f"{'I do think that ' * 200}the answer is 20."
         assert graded(part, answer).score == 1.0

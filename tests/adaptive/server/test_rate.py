@@ -1,6 +1,6 @@
 """The limit on requests: what flows in, and what memory it takes."""
 
-from passband.adaptive.server.rate import RateLimit
+from passband.adaptive.server.app import RateLimit
 
 
 def test_a_burst_is_followed_by_the_rate() -> None:

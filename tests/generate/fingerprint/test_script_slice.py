@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from passband.generate.fingerprint.source import defined_at, used_statements
+from passband.generate.fingerprint.digest import defined_at, used_statements
 
 SCRIPT = """
 import passband

@@ -2,7 +2,7 @@
 
 import ast
 
-from passband.generate.fingerprint.source import parsed, shape, text_digest
+from passband.generate.fingerprint.digest import parsed, shape, text_digest
 
 
 def test_the_shape_is_that_of_the_code_and_not_of_its_form() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from fault_server import FaultServer, Received, first_time, ok, rate_limit, status
 from inspect_runs import rows, run, statuses
-from passband.generate.inspect.faults import final_fault
+from passband.generate.inspect.subject import final_fault
 from passband.generate.provider import (
     Filtered,
     GaveUp,

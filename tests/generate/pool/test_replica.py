@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from passband.generate.pool.replica import Replica
+from passband.generate.pool.pool import Replica
 from passband.generate.provider import Completion, Message, Request, Sampling, Unavailable
 
 ASKED = Request((Message("user", "2 + 2?"),), Sampling())

@@ -3,7 +3,7 @@
 import pytest
 
 from passband.errors import InvalidInput
-from passband.generate.pool.same_model import Lists, differing_sources, refuse_other_models
+from passband.generate.pool.pool import Lists, differing_sources, refuse_other_models
 from passband.generate.servers.models_endpoint import ServedModel
 
 

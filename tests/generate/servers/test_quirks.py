@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from passband.generate.provider import Sampling
-from passband.generate.servers.openai import OpenAIServer
-from passband.generate.servers.quirks import ignored_settings, seed_name
+from passband.generate.servers.openai import OpenAIServer, ignored_settings, seed_name
 from passband.generate.subject import ProviderSubject
 
 DEEPSEEK = "https://api.deepseek.com"

@@ -10,8 +10,7 @@ import pytest
 from inspect_logs import failed, grid, header, sample, write_eval, write_json
 from passband import InvalidInput, read
 from passband.readers import Log, Options
-from passband.readers.inspect.json_file import is_inspect_json
-from passband.readers.inspect.log import InspectLog
+from passband.readers.inspect.log import InspectLog, is_inspect_json
 
 RECORDS = [*grid({"a": ["C", "I"], 7: ["P", float("nan")]}), failed("c"),
            failed("c", 2, "CancelledError('x')")]  # fmt: skip

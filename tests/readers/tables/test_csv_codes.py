@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from passband import read
 from passband.readers.tables import table
-from passband.readers.tables.csv_codes import coded_columns
+from passband.readers.tables.table import coded_columns
 from properties import times
 
 plain = st.text(st.sampled_from("ab01. -=\t;'"), max_size=20)

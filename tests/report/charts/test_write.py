@@ -11,9 +11,8 @@ from chart_samples import CHARTS, STRANGE
 from passband.errors import InvalidInput
 from passband.report.charts.bar import Bar
 from passband.report.charts.interval_bars import IntervalBars
-from passband.report.charts.render import rendered
 from passband.report.charts.theme import LIGHT
-from passband.report.charts.write import missing_note, vega_json, write_charts
+from passband.report.charts.write import missing_note, rendered, vega_json, write_charts
 
 
 def test_every_chart_is_written_in_every_format(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from passband.run.progress import Progress, ShardCounts, TaskProgress, Waiting
-from passband.run.shards.totals import total_progress
+from passband.run.shards.lead import total_progress
 
 SUMS = TaskProgress("sums", 10, 100, (1, 2), None, {"gave_up": 1}, None)
 OTHER = replace(SUMS, task="other", done=0, failed={})

@@ -1,21 +1,153 @@
-"""What a server does for its clients, apart from HTTP: test runs and replays."""
+"""What a server does for its clients, apart from HTTP: test runs and replays.
+
+Grading: the score of a client's answer to an item.
+
+The test runs of a server: a few in memory, all on disk.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 import sqlite3
+from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
+from passband.adaptive.item import BankItem
 from passband.adaptive.server.body import Fields, to_json
-from passband.adaptive.server.catalogue import Catalogue, item_json
-from passband.adaptive.server.grade import given_answer, grade
+from passband.adaptive.server.catalogue import Catalogue, Split, item_json
 from passband.adaptive.server.live import LiveRun
-from passband.adaptive.server.refusal import conflict, invalid
-from passband.adaptive.server.runs import Runs
+from passband.adaptive.server.refusal import conflict, invalid, unknown
 from passband.adaptive.server.state import AnswerRow, RunRow, State
-from passband.errors import nearest
+from passband.errors import InvalidInput, nearest
+from passband.score import NeedsWorker, Score, quickly
+from passband.stats.irt import ItemEvidence, check_evidence
+
+MOST_TEXT = 1_000_000  # characters in an answer
+_SHORT = 20_000  # characters of an answer that is scored between two requests
+_SCORING = ThreadPoolExecutor(4, "scoring")  # for scorers that may take long; starts when used
+
+
+class Graded(NamedTuple):
+    """A score in [0, 1]; None where the scorer failed, and the detail says why."""
+
+    score: float | None
+    detail: str | None = None
+
+
+def given_answer(item: BankItem, fields: Fields) -> str:
+    """Return the choice or the text that answers an item; refuse what cannot be its answer."""
+    wanted, other = ("itemChoiceId", "textResponse")[:: 1 if item.choices else -1]
+    answer = fields.optional_text(wanted, MOST_TEXT)
+    if answer is None or fields.value(other) is not None:
+        kind = "has choices" if item.choices else "has no choices"
+        raise invalid(f"Item {item.key!r} {kind}: answer it with {wanted}, and nothing else.")
+    ids = [choice.id for choice in item.choices or ()]
+    if ids and answer not in ids:
+        raise invalid(
+            f"Item {item.key!r} has no choice {answer!r:.100}.{nearest(answer[:100], ids)} "
+            f"It has {', '.join(ids)}."
+        )
+    return answer
+
+
+async def grade(split: Split, item: BankItem, answer: str) -> Graded:
+    """Score an answer: a choice by its id, a text by the scorer of the bank."""
+    if item.choices is not None:
+        return Graded(1.0 if answer in item.targets else 0.0)
+    score = await _scored(split, item, answer)
+    if score.value is None:
+        return Graded(None, f"{score.status}: {score.detail}"[:500])
+    try:
+        check_evidence(
+            split.bank.parameters, ItemEvidence(split.bank.position[item.key], score.value)
+        )
+    except InvalidInput as error:  # it would be refused by every test that is rebuilt from it
+        return Graded(None, f"error: {error}"[:500])
+    return Graded(score.value)
+
+
+async def _scored(split: Split, item: BankItem, answer: str) -> Score:
+    scorer, reference = split.scorer, item.problem({}).reference
+    assert scorer is not None  # the catalogue has made it for items without choices
+    if scorer.is_async:
+        return await scorer.score_async(answer, reference)
+    if not scorer.slow and len(answer) <= _SHORT:
+        with suppress(NeedsWorker):
+            return quickly(scorer.score, answer, reference)
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(_SCORING, scorer.score, answer, reference)
+
+
+class Runs:
+    """Runs by id; those used last stay in memory, others are rebuilt from their answers.
+
+    There is never more than one `LiveRun` of a run, so that its lock keeps requests apart.
+    """
+
+    def __init__(self, state: State, catalogue: Catalogue, most: int) -> None:
+        self._state, self._catalogue, self._most = state, catalogue, most
+        self._recent: OrderedDict[str, LiveRun] = OrderedDict()
+        self._alive: WeakValueDictionary[str, LiveRun] = WeakValueDictionary()
+        self._loading: dict[str, asyncio.Task[LiveRun]] = {}
+
+    async def get(self, id: str) -> LiveRun:
+        """Return a run; refuse an id that is none, and a run whose bank is not here any more."""
+        run = self._alive.get(id)
+        if run is None or run.is_stale:
+            run = await self._loaded(id)
+        self._keep(run)
+        return run
+
+    def add(self, run: LiveRun) -> None:
+        """Keep a run that has been recorded just now."""
+        self._alive[run.row.id] = run
+        self._keep(run)
+
+    def forget(self, run: LiveRun) -> None:
+        """Let a run be rebuilt from the disk when it is used next."""
+        run.is_stale = True
+        self._recent.pop(run.row.id, None)
+
+    async def _loaded(self, id: str) -> LiveRun:
+        task = self._loading.get(id)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._load(id))
+            self._loading[id] = task
+            task.add_done_callback(lambda _: self._loading.pop(id, None))
+        return await asyncio.shield(task)
+
+    async def _load(self, id: str) -> LiveRun:
+        row = self._state.run(id)
+        if row is None:
+            raise unknown(f"There is no run {id!r:.100}.")
+        answers = self._state.answers(id)
+        # In a thread, since a long run takes a while; the answers of others need not wait for it.
+        run = await asyncio.to_thread(self._rebuilt, row, answers)
+        self._alive[id] = run
+        return run
+
+    def _rebuilt(self, row: RunRow, answers: list[AnswerRow]) -> LiveRun:
+        dataset = self._catalogue.find(row.dataset)
+        if dataset is None or dataset.bank.hash != row.bank:
+            why = "is not served any more" if dataset is None else "has changed since"
+            raise conflict(
+                f"Run {row.id} is of bank {row.dataset!r}, which {why}; serve the bank as it was "
+                "to go on."
+            )
+        return LiveRun(row, dataset.split(row.split), answers)
+
+    def _keep(self, run: LiveRun) -> None:
+        self._recent[run.row.id] = run
+        self._recent.move_to_end(run.row.id)
+        while len(self._recent) > self._most:
+            self._recent.popitem(last=False)
+
 
 _MOST_RUNS = 1000  # in memory; others are rebuilt when they are used
 _LONGEST_TOKEN = 200  # characters in an Idempotency-Key

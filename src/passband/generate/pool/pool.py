@@ -3,6 +3,10 @@
 A request goes to the least busy address. An address that fails rests, and what
 failed there goes to another address at once. Which address answers changes nothing else: seeds,
 sampling and records are those of the model.
+
+Whether several addresses serve one model, as far as their lists of models say.
+
+One address of a model that is served at several: its load, its speed, and its rest.
 """
 
 from __future__ import annotations
@@ -14,8 +18,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.generate.pool.replica import Replica
-from passband.generate.pool.same_model import differing_sources, refuse_other_models
 from passband.generate.provider import (
     Completion,
     Crashed,
@@ -29,6 +31,174 @@ from passband.generate.provider import (
     Unavailable,
     Unfinished,
 )
+from passband.generate.servers.models_endpoint import ServedModel
+
+Lists = Mapping[str, Sequence[ServedModel]]
+"""Models by address, of the addresses that give a list."""
+
+_SHOWN = 3  # models of a list in a message
+
+
+def refuse_other_models(model: str, lists: Lists) -> None:
+    """Raise `InvalidInput` if lists show that not every address serves the model.
+
+    Servers of a single model often take any name. Where no list has the name, addresses that serve
+    one model each are compared with each other; longer lists tell nothing.
+
+    >>> policy, other = (ServedModel("policy"),), (ServedModel("other"),)
+    >>> refuse_other_models(  # doctest: +NORMALIZE_WHITESPACE
+    ...     "policy", {"http://a/v1": policy, "http://b/v1": other}
+    ... )
+    Traceback (most recent call last):
+    passband.errors.InvalidInput: the addresses of --base-url serve different models: http://a/v1
+    has policy; http://b/v1 has other. The trials of a run come from one model; name the addresses
+    of 'policy' alone.
+    """
+    has = {address: _entry(model, served) is not None for address, served in lists.items()}
+    single = {served[0].name for served in lists.values() if len(served) == 1}
+    if len(set(has.values())) == 2 or (not any(has.values()) and len(single) > 1):
+        listed = "; ".join(f"{address} has {_names(served)}" for address, served in lists.items())
+        raise InvalidInput(
+            f"the addresses of --base-url serve different models: {listed}. The trials of a run "
+            f"come from one model; name the addresses of {model!r} alone."
+        )
+
+
+def differing_sources(model: str, lists: Lists) -> str | None:
+    """Return a note if servers loaded the model from different places, which may be other weights.
+
+    >>> from textwrap import fill
+    >>> lists = {a: (ServedModel("policy", r),) for a, r in (("A", "/step100"), ("B", "/step200"))}
+    >>> print(fill(differing_sources("policy", lists), 96))
+    the addresses loaded 'policy' from different places: /step100 (A), /step200 (B). If these are
+    not the same weights, the trials are a mixture of two models.
+    """
+    entries = {address: _entry(model, served) for address, served in lists.items()}
+    roots = {a: entry.root for a, entry in entries.items() if entry and entry.root}
+    if len(set(roots.values())) < 2:
+        return None
+    places = ", ".join(f"{root} ({address})" for address, root in roots.items())
+    return (
+        f"the addresses loaded {model!r} from different places: {places}. If these are not the "
+        "same weights, the trials are a mixture of two models."
+    )
+
+
+def _entry(model: str, served: Sequence[ServedModel]) -> ServedModel | None:
+    """Return the model's entry in a list; Ollama lists `name` as `name:latest`."""
+    return next((one for one in served if one.name in (model, f"{model}:latest")), None)
+
+
+def _names(served: Sequence[ServedModel]) -> str:
+    names = [one.name for one in served]
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+_FAILURES = 3  # in a row, each perhaps the fault of its request, that mean the address is down
+_POWER = 2.5  # of an answer's seconds, in how busy an address is
+_FIRST_REST, _LONGEST_REST = 0.5, 30.0  # seconds; a rest doubles each time
+_WEIGHT = 0.02  # of the newest answer in the average time; more for the first ones
+
+
+class Replica:
+    """A provider at one address, inferred from its replies to be awake or at rest.
+
+    An address that fails rests, longer each time. After its rest one request at a time goes there,
+    until one is answered.
+    """
+
+    def __init__(self, provider: Provider, clock: Callable[[], float] = time.monotonic) -> None:
+        self.provider = provider
+        self.address: str = getattr(provider, "address", None) or "an address without a name"
+        self.in_flight = 0
+        self.answered = 0
+        self.completions = 0
+        self.unusable = 0  # completions that are empty, cut off or refused
+        self.seconds: float | None = None  # that an answer takes, on average over the last ones
+        self.served: Sequence[ServedModel] | None = None  # what it says that it serves
+        self.is_listed = False  # whether it was asked for that since it last came up
+        self.trouble = ""  # why it gives no answers
+        self._clock = clock
+        self._failures = 0  # in a row
+        self._rests = 0  # in a row
+        self._wakes = 0.0
+
+    # -- choosing ----------------------------------------------------------------------------
+
+    @property
+    def rest_left(self) -> float:
+        """Seconds until it may be asked again; 0 if it may now."""
+        return max(0.0, self._wakes - self._clock())
+
+    @property
+    def is_awake(self) -> bool:
+        """Whether a request may go here: one at a time if the last ones were in vain."""
+        if self._rests and self.in_flight:
+            return False
+        return self.rest_left == 0
+
+    @property
+    def burden(self) -> float:
+        """How busy it is: requests in flight, times a power of the seconds of an answer.
+
+        Equal counts (power 0) use too little of a fast server that could take more, and equal waits
+        (a high power) use nothing of a slow one while the fast one queues. 2.5 comes within a tenth
+        of the best division in both cases (benchmarks/pool.py). An idle address is always worth a
+        request: what is known of its speed may be out of date.
+        """
+        return (self.in_flight + 1) * (self.seconds or 0.0) ** _POWER if self.in_flight else 0.0
+
+    # -- asking ------------------------------------------------------------------------------
+
+    async def generate(self, request: Request) -> Sequence[Completion]:
+        """Make one attempt here; it is in flight already."""
+        start = self._clock()
+        completions = await self.provider.generate(request)
+        self._answer(self._clock() - start)
+        self.completions += len(completions)
+        self.unusable += sum(not one.text or one.finish != "stop" for one in completions)
+        return completions
+
+    async def list_models(self) -> None:
+        """Ask what is served here, where the provider can."""
+        served: Callable[[], Any] | None = getattr(self.provider, "served", None)
+        self.is_listed = True
+        if served is not None:
+            self.served = await served()
+
+    def _answer(self, seconds: float) -> None:
+        self.answered += 1
+        self._failures = self._rests = 0
+        before = self.seconds or 0.0
+        self.seconds = before + max(_WEIGHT, 1 / self.answered) * (seconds - before)
+
+    def heard(self) -> None:
+        """Note a reply that is no answer, such as a rejection: the address is up."""
+        self._failures = self._rests = 0
+
+    # -- failing -----------------------------------------------------------------------------
+
+    def fail(self, fault: ProviderFault) -> None:
+        """Note that there was no answer; rest if the request cannot be to blame."""
+        self._failures += 1
+        is_down = isinstance(fault, Unavailable) and fault.everyone
+        if is_down or self._failures >= _FAILURES:
+            self.is_listed = False  # it may come back as another model
+            self.trouble = fault.detail.rstrip(".")
+            self.rest()
+
+    def rest(self, seconds: float | None = None) -> None:
+        """Be asked nothing for so many seconds, or else for longer each time."""
+        if self.rest_left:  # one of many that failed together
+            self._wakes = max(self._wakes, self._clock() + (seconds or 0.0))
+            return
+        own = min(_LONGEST_REST, _FIRST_REST * 2.0 ** min(self._rests, 20))
+        if seconds is not None:  # unless that did not help before
+            own = max(seconds, min(5.0, own) if self._rests else 0.0)
+        self._rests += 1
+        self._wakes = self._clock() + own
+
 
 _COMPARED = 20  # completions of an address and of the others, from which on they are compared
 _COUNTS = ("completions", "unusable")

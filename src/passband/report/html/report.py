@@ -1,4 +1,9 @@
-"""The page of a report: the runs of one source, one after another."""
+"""The page of a report: the runs of one source, one after another.
+
+Wrong in the same way: problems whose wrong answers agree, as a table of a page.
+
+The runs of a page at a glance: a row for each, with its number, its bar and a link.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +12,26 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from passband.report.charts.bar import Bar
 from passband.report.charts.chart import Chart
+from passband.report.charts.interval_bars import IntervalBars
 from passband.report.html.adaptive import ability_section
 from passband.report.html.closing import methods_section, notes_section, trials_section
 from passband.report.html.document import document, escape
-from passband.report.html.drawings import charts_of
-from passband.report.html.elements import caption, prose, section, side_by_side
+from passband.report.html.drawings import bar_of, charts_of
+from passband.report.html.elements import (
+    banner,
+    caption,
+    one_line,
+    prose,
+    section,
+    sentence,
+    side_by_side,
+)
 from passband.report.html.judge import confusion_section, judge_section
 from passband.report.html.lead import lead_html, run_line
-from passband.report.html.overview import overview_html
 from passband.report.html.payload import run_payload
 from passband.report.html.run_text import RunText
-from passband.report.html.same_wrong import same_wrong_section
 from passband.report.html.sections import (
     kinds_section,
     mask_rules,
@@ -32,10 +45,112 @@ from passband.report.html.several import (
     compared_notes,
     compared_part,
 )
+from passband.report.noted import Noted, note_lines
 from passband.report.style import PLAIN
 from passband.report.summary import combined_meaning, notes_of
 from passband.report.table_line import table_lines
-from passband.summary import ComparedFindings, Findings, SourceFindings, Summary
+from passband.report.words import counted
+from passband.stats.interval import Rounding
+from passband.summary import (
+    ComparedFindings,
+    Findings,
+    SameWrong,
+    ShownProblem,
+    SourceFindings,
+    Summary,
+)
+
+
+def same_wrong_section(run: RunText) -> str:
+    """Return the problems whose wrong answers agree most surprisingly."""
+    agreement = run.findings.agreement
+    if agreement is None or not agreement.found:
+        return ""
+    places = {one.problem.key: at for at, one in enumerate(run.findings.transcripts.problems)}
+    rows = "".join(_row(run, one, places.get(one.problem)) for one in agreement.found)
+    solved = "solved" if run.findings.group.is_binary else "best score"
+    head = (
+        '<tr><th>problem</th><th class="optional">question</th><th class="optional">right</th>'
+        f'<th class="number">{solved}</th><th>most frequent wrong answer</th>'
+        '<th class="number">times</th></tr>'
+    )
+    count = counted(len(agreement.found), "problem")
+    finding = f"{count} whose wrong answers agree most surprisingly, out of {agreement.problems:,}."
+    said = "The same wrong answer again and again is either a misconception or a wrong key."
+    notes = " ".join(["", *(sentence(note.text) for note in agreement.notes)])
+    body = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>{caption(said + notes)}"
+    return section("Wrong in the same way", finding, body)
+
+
+def _row(run: RunText, one: SameWrong, place: int | None) -> str:
+    key = escape(one_line(one.problem))
+    question = ""
+    if place is not None:
+        question = _question(run.findings.transcripts.problems[place].problem)
+        key = (
+            f'<button type="button" class="link" data-run="{run.index}" data-problem="{place}">'
+            f"{key}</button>"
+        )
+    right = " or ".join(one.targets)
+    return (
+        f'<tr><td dir="auto">{key}</td><td class="text optional" dir="auto">{escape(question)}</td>'
+        f'<td class="text optional" dir="auto">{escape(one_line(right))}</td>'
+        f'<td class="number">{one.right}/{one.scored}</td>'
+        f'<td class="text wrong" dir="auto">{escape(one_line(one.answer))}</td>'
+        f'<td class="number">{one.times}</td></tr>'
+    )
+
+
+def _question(problem: ShownProblem) -> str:
+    return one_line(problem.messages[-1].text) if problem.messages else ""
+
+
+def overview_html(runs: Sequence[RunText], heading: str) -> str:
+    """Return a table of runs with the number that leads each, on one axis."""
+    bars = [_bar(run) for run in runs]
+    chart = IntervalBars([bar for bar in bars if bar is not None])
+    rows = "".join(_row_overview(run, bar, chart) for run, bar in zip(runs, bars, strict=True))
+    axis = chart.axis_svg() if chart.bars else ""
+    head = (
+        '<tr><th>run</th><th>metric</th><th class="number">value</th>'
+        f'<th class="bar">{axis}</th><th class="number">trials</th></tr>'
+    )
+    table = f'<table class="metrics runs"><thead>{head}</thead><tbody>{rows}</tbody></table>'
+    said = (
+        "Bars: the interval for problems like these, and inside it that for these very problems. "
+        "Intervals of different rows are not a comparison."
+    )
+    noted = [
+        Noted(note, run.label, run.findings.headline.metric)
+        for run in runs
+        if run.findings.headline is not None
+        for note in run.findings.headline.notes
+        if note.severity == "invalid"
+    ]
+    refused = banner([line.text for line in note_lines(noted)])
+    return f'<nav class="contents"><h2>{escape(heading)}</h2>{refused}{table}{caption(said)}</nav>'
+
+
+def _bar(run: RunText) -> Bar | None:
+    line = next((one for one in run.lines if one.line is run.findings.headline), None)
+    return None if line is None else bar_of(run, line)
+
+
+def _row_overview(run: RunText, bar: Bar | None, chart: IntervalBars) -> str:
+    trials = f"{run.findings.progress.recorded:,}"
+    value = metric = drawn = ""
+    if bar is not None:
+        metric, value, drawn = bar.label, _value(bar, run.rounding), chart.bar_svg(bar)
+    return (
+        f'<tr><td dir="auto"><a href="#run-{run.index + 1}">{escape(run.label)}</a></td>'
+        f'<td class="words" dir="auto">{escape(metric)}</td>'
+        f'<td class="value number">{escape(value)}</td><td class="bar">{drawn}</td>'
+        f'<td class="number">{trials}</td></tr>'
+    )
+
+
+def _value(bar: Bar, rounding: Rounding) -> str:
+    return "" if bar.value is None else rounding.value(bar.value)
 
 
 def report_page(

@@ -1,4 +1,9 @@
-"""The judges of a run: each model once, whichever scorers of whichever tasks ask it."""
+"""The judges of a run: each model once, whichever scorers of whichever tasks ask it.
+
+What is to be kept in mind of verdicts once they are given: those missing, those that flipped.
+
+The answers of another run, that a pairwise judge compares with.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,14 +23,73 @@ from passband.run.judge.bench import JudgeBench, question_of
 from passband.run.judge.call_log import CallLog
 from passband.run.judge.canaries import Canaries, canary_entry
 from passband.run.judge.choice import JudgeChoice, judged_tasks
-from passband.run.judge.closing import closing_notes
 from passband.run.judge.judge import Judge, Say, sampling_of
-from passband.run.judge.other_run import OtherRun
 from passband.run.loop.grader import Grader
 from passband.run.settings import Patience
-from passband.score import JudgeOptions, JudgeScorer, Scorer
+from passband.score import JudgeOptions, JudgeScorer, Scorer, count_flips
 from passband.tasks import Task
-from passband.trials import MOVED_SERVER, CallRow, RunRecord, Store, Trials, is_moved
+from passband.trials import (
+    MOVED_SERVER,
+    CallRow,
+    RunRecord,
+    Store,
+    Trials,
+    is_moved,
+    is_run_directory,
+)
+
+
+def closing_notes(directory: Path, bench: JudgeBench, *, is_pairwise: bool) -> Iterator[str]:
+    """Yield notes on the recorded verdicts of one judge."""
+    with Trials(directory, trusted=True) as trials:
+        statuses = trials.score_statuses(bench.scorer)
+        lost, total = statuses.get("no_verdict", 0), sum(statuses.values())
+        if lost:
+            yield (
+                f"{bench.task}, {bench.name}: {lost} of {total} answers have no verdict, because "
+                "the replies of the judge could not be read; they are left out, and are no zeros"
+            )
+        if is_pairwise:
+            pairs, flipped = count_flips(trials.calls(bench.scorer))
+            yield (
+                f"{bench.task}, {bench.name}: {flipped} of {pairs} pairs were judged the other way "
+                "round when they were swapped; each counts as one half"
+            )
+
+
+class OtherRun:
+    """Answers of another run by problem and trial, read when the first is needed."""
+
+    def __init__(self, directory: str, task: str) -> None:
+        self._directory, self._task = Path(directory), task
+        self._run = self._find()
+
+    def __call__(self, problem: str, trial: int) -> str | None:
+        return self._answers.get((problem, trial))
+
+    def _find(self) -> RunRecord:
+        """Return the one run of the task there; refuse none and several."""
+        if not is_run_directory(self._directory):
+            raise InvalidInput(f"--against: {self._directory} is no run directory.")
+        with Trials(self._directory) as trials:
+            runs = [run for run in trials.runs() if run.task == self._task]
+        if len(runs) != 1:
+            number = len(runs) or "no"
+            raise InvalidInput(
+                f"--against: {self._directory} has {number} runs of {self._task}; it takes one."
+            )
+        return runs[0]
+
+    @cached_property
+    def _answers(self) -> dict[tuple[str, int], str]:
+        with Trials(self._directory) as trials:
+            keys = {record.number: record.key for record in trials.problems(self._run.number)}
+            return {
+                (keys[row.problem], row.trial): row.text
+                for row in trials.trials(self._run)
+                if row.status == "ok" and row.text is not None
+            }
+
 
 CHECKED = 100  # problems whose variables are looked at before anything is asked
 

@@ -1,4 +1,7 @@
-"""The summary of an adaptive test: ability, the accuracy of the bank, and how it got there."""
+"""The summary of an adaptive test: ability, the accuracy of the bank, and how it got there.
+
+The summary of an adaptive test on a server: what the server has computed.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,72 @@ from passband.errors import InvalidInput
 from passband.stats.data import Evidence, Finding
 from passband.stats.interval import Estimate, weighed
 from passband.stats.irt import BankAccuracy
-from passband.summary.adaptive.remote_test import remote_group
 from passband.summary.summary import AdaptiveResult, Group, Line, Request
 from passband.trials import RunRecord, ScorerRecord, Trials
+
+
+def remote_group(
+    trials: Trials, run: RunRecord, scorer: ScorerRecord, request: Request, by: Mapping[str, str]
+) -> Group:
+    """Return the counts of a test on a server, and the ability that it ended with."""
+    test: Mapping[str, Any] = run.adaptive or {}
+    if "theta" not in test:
+        raise InvalidInput(
+            f"{run.task}: the test on {test.get('server')} broke off, and the server alone knows "
+            "its ability. Evaluate again."
+        )
+    statuses = trials.statuses(run.number)
+    count = len(test["responses"])
+    named = [Line(name, scorer.name, None, notes.ADAPTIVE_ITEMS) for name in request.metrics]
+    return Group(
+        task=run.task,
+        model=run.model,
+        by=dict(by),
+        n_problems=count,
+        n_trials=count,
+        statuses=statuses,
+        is_binary=False,
+        trials_per_problem=(1, 1),
+        retried=trials.retried(run.number),
+        notes=(notes.adaptive_remote(count, test["server"]),),
+        lines=tuple(named) or (Line("theta", scorer.name, _theta(test, request, count)),),
+        adaptive=_result(test, count),
+    )
+
+
+def _theta(test: Mapping[str, Any], request: Request, count: int) -> Estimate:
+    from scipy.special import ndtri
+
+    reach = float(ndtri(0.5 + request.level / 2)) * test["std_error"]
+    return Estimate(
+        metric="theta",
+        value=test["theta"],
+        low=test["theta"] - reach,
+        high=test["theta"] + reach,
+        se=test["std_error"],
+        method="server",
+        level=request.level,
+        over="problems",
+        n_problems=count,
+        n_trials=count,
+        left_out=0,
+        n_unscored=0,
+        policy=request.policy,
+        seed=None,
+        notes=(),
+    )
+
+
+def _result(test: Mapping[str, Any], count: int) -> AdaptiveResult:
+    """Return what is known of the test; its path is in the reasons of its trials."""
+    return AdaptiveResult(
+        bank=test["dataset"],
+        hash="",
+        split=test["split"],
+        model="server",
+        n_bank=count,
+        stop="ended by the server",
+    )
 
 
 def adaptive_group(
@@ -44,7 +110,7 @@ def adaptive_group(
         retried=trials.retried(run.number),
         notes=tuple(_notes(recorded)),
         lines=tuple(named or _lines(recorded, request, scorer.name)),
-        adaptive=_result(recorded),
+        adaptive=_result_adaptive_test(recorded),
     )
 
 
@@ -138,7 +204,7 @@ def _statuses(trials: Trials, run: RunRecord, recorded: RecordedTest) -> dict[st
     return {**statuses, "ok": recorded.n_trials, **({"no score": unscored} if unscored else {})}
 
 
-def _result(recorded: RecordedTest) -> AdaptiveResult:
+def _result_adaptive_test(recorded: RecordedTest) -> AdaptiveResult:
     test = recorded.test
     return AdaptiveResult(
         bank=test.bank.name,

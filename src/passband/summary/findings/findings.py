@@ -1,9 +1,16 @@
-"""`findings_of`: everything that a report says of one run, as numbers and names."""
+"""`findings_of`: everything that a report says of one run, as numbers and names.
+
+What the trials of a run took: tokens, time and cost, as far as they are recorded.
+
+Every problem and every trial: how often each problem is solved, and in which trials.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from passband.errors import InvalidInput
 from passband.readers import UNKNOWN, Remark, stored_outcomes
@@ -18,14 +25,110 @@ from passband.summary.findings.progress import Progress, progress_of
 from passband.summary.findings.provenance import Provenance, provenance_of
 from passband.summary.findings.sample import Transcripts, chosen_places, sample_transcripts
 from passband.summary.findings.scan import Scan
-from passband.summary.findings.strip import Strip, by_ease, strip_of
 from passband.summary.findings.tries import Tries, tries_of
 from passband.summary.findings.uncertainty import Uncertainty, uncertainty_of
-from passband.summary.findings.usage import Usage, usage_of
 from passband.summary.from_run import RunSummary, runs_with_trials, summarize_trials
 from passband.summary.judged.result import rests_on_labels
+from passband.summary.live.judge_usage import JudgeUsage, judges_of
 from passband.summary.summary import Group, Line, Request, Summary
 from passband.trials import RunRecord, Trials
+from passband.types import Floats
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens, seconds and cost; None where that is not known."""
+
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    reasoning_tokens: int | None  #: of the completion tokens
+    cached_tokens: int | None  #: of the prompt tokens
+    seconds: float | None  #: of all sessions of the directory
+    shares_time: bool  #: whether other runs of the directory took part of the time
+    cost: float | None
+    judges: tuple[JudgeUsage, ...] = ()  #: of every scorer that has asked one
+
+
+def usage_of(trials: Trials, run: RunRecord) -> Usage:
+    """Add up what the rows and the sessions of a run say."""
+    tokens_in, tokens_out = trials.tokens(run.number)
+    counted = bool(tokens_in or tokens_out)
+    seconds = [one.seconds for one in trials.sessions() if one.seconds is not None]
+    return Usage(
+        prompt_tokens=tokens_in if counted else None,
+        completion_tokens=tokens_out if counted else None,
+        reasoning_tokens=trials.reasoning_tokens(run.number) or None,
+        cached_tokens=trials.cached_tokens(run.number) or None,
+        seconds=sum(seconds) if seconds and not run.is_imported else None,
+        shares_time=len(trials.runs()) > 1,
+        cost=trials.cost(run.number) if trials.is_priced(run.number) else None,
+        judges=judges_of(trials, run),
+    )
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Problems, easiest first; of each its key, its solved and its scored trials, and marks.
+
+    The marks of a problem are a letter for each trial, in the order of their numbers: "1" right,
+    "0" not right, "." without a score.
+    """
+
+    keys: tuple[str, ...]
+    right: tuple[int, ...]
+    scored: tuple[int, ...]
+    marks: tuple[str, ...]
+    always: int
+    sometimes: int
+    never: int
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """The success rate of each problem."""
+        return tuple(right / of for right, of in zip(self.right, self.scored, strict=True))
+
+
+def by_ease(outcomes: Outcomes) -> list[int]:
+    """Return the places of the problems that have a score, the one solved most often first.
+
+    >>> by_ease(Outcomes.from_counts([1, 4, 0, 4], [4, 4, 0, 8]))
+    [1, 3, 0]
+    """
+    scored = np.flatnonzero(outcomes.trials > 0)
+    means = _means(outcomes)[scored]
+    return [int(scored[at]) for at in np.lexsort((scored, -means))]
+
+
+def _means(outcomes: Outcomes) -> Floats:
+    """Return the mean score of each problem; what those without a score have is not used."""
+    if outcomes.successes is None:
+        graded = outcomes.required_graded()
+        sums = np.concatenate([[0.0], np.cumsum(graded.values)])[graded.offsets]
+        means: Floats = np.diff(sums) / np.maximum(outcomes.trials, 1)
+        return means
+    rates: Floats = outcomes.successes / np.maximum(outcomes.trials, 1)
+    return rates
+
+
+def strip_of(
+    outcomes: Outcomes, numbers: Mapping[str, int], marks: Mapping[int, Sequence[int]]
+) -> Strip | None:
+    """Return the problems that have a score; None where scores are not all 0 or 1."""
+    if outcomes.successes is None or not outcomes.n_trials:
+        return None
+    scored, right = outcomes.trials, outcomes.successes
+    places = by_ease(outcomes)
+    keys = [outcomes.problems[place] for place in places]
+    return Strip(
+        keys=tuple(keys),
+        right=tuple(int(right[place]) for place in places),
+        scored=tuple(int(scored[place]) for place in places),
+        marks=tuple(bytes(marks.get(numbers[key], b"")).decode() for key in keys),
+        always=int(((right == scored) & (scored > 0)).sum()),
+        sometimes=int(((right < scored) & (right > 0)).sum()),
+        never=int(((right == 0) & (scored > 0)).sum()),
+    )
+
 
 _MOST_COMPARED = 20_000  # trials whose answers the scorer compares; beyond, texts are
 _AGREEING = 8  # problems whose wrong answers agree

@@ -1,4 +1,9 @@
-"""`gate`: two models in, task by task; a verdict on each metric of each, and on all, out."""
+"""`gate`: two models in, task by task; a verdict on each metric of each, and on all, out.
+
+Comparisons that the data leave open: why, and what would settle them.
+
+Why a comparison is not certified: no shared data or scale, failed trials, problems left out.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +13,25 @@ from dataclasses import dataclass, replace
 from passband.errors import InvalidInput
 from passband.notes import Note, claim_refused
 from passband.stats.data import Outcomes
-from passband.stats.decision import Check, LookErrors, PValues, Ruling, check, rule, rule_at_look
-from passband.stats.metric import measured_on
-from passband.summary.gate.certified import (
-    apart_reason,
-    failed_reason,
-    judge_reason,
-    left_out_reason,
-    scale_reason,
+from passband.stats.decision import (
+    Check,
+    Comparison,
+    ComparisonGoal,
+    Failed,
+    LookErrors,
+    MoreData,
+    PValues,
+    Ruling,
+    all_right,
+    all_wrong,
+    check,
+    compare,
+    goal_of,
+    rule,
+    rule_at_look,
 )
+from passband.stats.metric import measured_on
 from passband.summary.gate.limits import limit_lines
-from passband.summary.gate.open_line import opened
 from passband.summary.gate.policy import TOLERANCE, GatePolicy, Tier, metric_names
 from passband.summary.gate.result import (
     OTHER,
@@ -29,6 +42,172 @@ from passband.summary.gate.result import (
     verdict_of,
 )
 from passband.summary.judged.compared import JudgedPair
+
+
+def opened(
+    line: GateLine,
+    sides: tuple[Outcomes, Outcomes],
+    plain: Ruling,
+    policy: GatePolicy,
+    family: int,
+) -> GateLine:
+    """Return an open line with its reason: failed trials, or too little data, and how much more.
+
+    `plain` is the ruling if failed trials are left out, `family` the number of comparisons that
+    are allowed for.
+    """
+    if plain.verdict != "undecided":
+        return replace(line, reason=_flipped(line, plain))
+    more = _more(line, sides, policy, family)
+    reason = _open(line, family, policy)
+    if more is None and line.bracket is not None:
+        reason = f"{reason}; more data will not settle it as long as so many trials fail"
+    return replace(line, reason=reason, more=more)
+
+
+def _flipped(line: GateLine, plain: Ruling) -> str:
+    count = sum(line.failed)
+    word = "a regression" if plain.verdict == "regression" else "a pass"
+    return (
+        f"it depends on {count} failed trial{'s' * (count != 1)}: left out, it would be {word}, "
+        "but not whatever they would have been; make them again, or say with --failed, or in a "
+        "policy, what they count as"
+    )
+
+
+def _open(line: GateLine, family: int, policy: GatePolicy) -> str:
+    if line.p_worse is None:
+        return "the data allow no interval"
+    if line.p_worse <= policy.error:
+        return f"worse on its own, but not after allowing for {family} comparisons"
+    rare = next((note.text for note in line.notes if note.code == "rare-loss"), None)
+    return rare or "the data allow both no loss and a loss beyond the tolerance"
+
+
+def _more(
+    line: GateLine, sides: tuple[Outcomes, Outcomes], policy: GatePolicy, family: int
+) -> MoreData | None:
+    """Return the data that would probably settle it, were failed trials as bad as can be for it.
+
+    A regression takes a higher level than a pass, as it allows for all comparisons. None where
+    failed trials stand in the way of either.
+    """
+    goal, _ = goal_of(line.gain, line.tolerance)
+    level = 1.0 - policy.alpha / family if goal == "worse" else policy.level
+    more = compare(
+        *_against(goal, sides, policy), line.metric, over=policy.over, level=level,
+        margin=line.tolerance, settle=True,
+    ).decision.more  # fmt: skip
+    is_blocked = line.bracket is not None and (more is None or more.goal != goal)
+    return None if is_blocked else more
+
+
+def _against(
+    goal: ComparisonGoal, sides: tuple[Outcomes, Outcomes], policy: GatePolicy
+) -> tuple[Outcomes, Outcomes]:
+    """Return the sides with failed trials counted as the policy says, against a goal if it may."""
+    base, new = sides
+    if policy.failed == "wrong":
+        return all_wrong(base), all_wrong(new)
+    if policy.failed == "drop" or not base.n_unscored + new.n_unscored:
+        return base, new
+    return (
+        (all_wrong(base), all_right(new)) if goal == "worse" else (all_right(base), all_wrong(new))
+    )
+
+
+def apart_reason(sides: tuple[Outcomes, Outcomes], failed: Failed) -> str:
+    """Return why two sides cannot be compared at all; nothing if they can.
+
+    >>> broken = Outcomes.from_counts([0], 0, unscored={"timeout": [4]})
+    >>> apart_reason((Outcomes.from_counts([1], 4), broken), "bracket")
+    'no trial of NEW has a score (4 timeout)'
+    """
+    named = list(zip(("BASE", "NEW"), sides, strict=True))
+    empty = [
+        f"no trial of {name} has a score{_kinds(side)}"
+        for name, side in named
+        if not (all_wrong(side) if failed == "wrong" else side).n_trials
+    ]
+    if empty:
+        return "; ".join(empty)
+    if not set(sides[0].problems).isdisjoint(sides[1].problems):
+        return ""
+    some = [f"{name} has {', '.join(map(repr, side.problems[:3]))}" for name, side in named]
+    return (
+        f"no problem is on both sides; {' ..., and '.join(some)} ...: the same problem must have "
+        "the same name"
+    )
+
+
+def scale_reason(sides: tuple[Outcomes, Outcomes]) -> str:
+    """Return which side alone has scores beyond 0 to 1; nothing if both or neither have.
+
+    >>> shares, percents = (Outcomes.from_array([[0, 0.5], [top, top]]) for top in (1, 100))
+    >>> scale_reason((shares, percents))
+    'scores of NEW go beyond 0 to 1 and those of BASE do not, so they may be on different scales'
+    """
+    base, new = (side.is_share for side in sides)
+    if base == new:
+        return ""
+    beyond, within = ("NEW", "BASE") if base else ("BASE", "NEW")
+    return (
+        f"scores of {beyond} go beyond 0 to 1 and those of {within} do not, so they may be on "
+        "different scales"
+    )
+
+
+def judge_reason(pair: JudgedPair | None) -> str:
+    """Return why scores of a judge are not certified; nothing if labels correct them."""
+    if pair is None or not pair.reason:
+        return ""
+    judge = pair.sides[0].title
+    return (
+        f"judged by {judge}, and a judge alone certifies nothing: {pair.reason}; or gate by "
+        "another scorer with --score"
+    )
+
+
+def _kinds(side: Outcomes) -> str:
+    """Return what became of failed trials, in brackets; nothing if none failed."""
+    counts = {status: n for status, n in side.status_counts.items() if status != "ok"}
+    return f" ({', '.join(f'{n} {status}' for status, n in counts.items())})" if counts else ""
+
+
+def failed_reason(sides: tuple[Outcomes, Outcomes], most: float) -> str:
+    """Return which side has too large a share of failed trials; nothing if neither has.
+
+    >>> whole = Outcomes.from_counts([1, 2], 4)
+    >>> holed = Outcomes.from_counts([1, 2], 3, unscored={"timeout": [1, 1]})
+    >>> failed_reason((whole, holed), 0.05)
+    '2 of 8 trials of NEW have no score (2 timeout), more than the 5% that max_failed allows'
+    """
+    reasons = []
+    for name, side in zip(("BASE", "NEW"), sides, strict=True):
+        asked = side.n_trials + side.n_unscored
+        if side.n_unscored > most * asked:
+            reasons.append(
+                f"{side.n_unscored} of {asked} trials of {name} have no score{_kinds(side)}, more "
+                f"than the {100 * most:g}% that max_failed allows"
+            )
+    return "; ".join(reasons)
+
+
+def left_out_reason(comparison: Comparison, most: float) -> str:
+    """Return how many of the base's problems are not compared, if they are too many."""
+    asked = comparison.n_shared + comparison.only_a
+    if comparison.only_a + comparison.left_out <= most * asked:
+        return ""
+    parts = [
+        (comparison.only_a, "not in NEW"),
+        (comparison.left_out, f"with too few scored trials for {comparison.metric}"),
+    ]
+    kinds = ", ".join(f"{count} {why}" for count, why in parts if count)
+    return (
+        f"{comparison.only_a + comparison.left_out} of {asked} problems of BASE are not compared "
+        f"({kinds}), more than the {100 * most:g}% that max_left_out allows"
+    )
+
 
 _LABEL_MORE = (
     "the data allow both no loss and a loss beyond the tolerance; label more trials of both, or "
