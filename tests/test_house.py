@@ -32,24 +32,6 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def is_public(name: str) -> bool:
-    return not any(part.startswith("_") for part in name.split("."))
-
-
-def is_only_docstring(tree: ast.Module) -> bool:
-    return all(
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in tree.body
-    )
-
-
-def house_order(name: str) -> tuple[int, list[tuple[bool, int, str]]]:
-    """Order as ruff's RUF022 does: CONSTANTS, Classes, the rest; numbers by their value."""
-    is_constant = len(name) > 1 and name.isupper()
-    kind = 0 if is_constant else 1 if name[0].isupper() else 2
-    pieces = [piece for piece in re.split(r"(\d+)", name) if piece]
-    return kind, [(not p.isdigit(), int(p) if p.isdigit() else 0, p) for p in pieces]
-
-
 MODULES = {module_name(path): path for path in sorted(SOURCE.glob("passband/**/*.py"))}
 
 
@@ -58,24 +40,26 @@ def tree_of(name: str) -> ast.Module:
     return ast.parse(MODULES[name].read_text("utf-8"))
 
 
-def needs_a_list(name: str) -> bool:
-    is_package = MODULES[name].stem == "__init__"
-    return is_public(name) and not (is_package and is_only_docstring(tree_of(name)))
-
-
 def test_modules_have_a_docstring() -> None:
     without = [name for name in MODULES if not (ast.get_docstring(tree_of(name)) or "").strip()]
     assert not without
 
 
-def test_modules_list_what_they_offer() -> None:
-    for name in filter(needs_a_list, MODULES):
-        module = importlib.import_module(name)
-        offered = list(getattr(module, "__all__", ()))
-        assert offered, f"{name} has no __all__"
-        assert offered == sorted(set(offered), key=house_order), f"the order of {name}.__all__"
-        missing = [entry for entry in offered if not hasattr(module, entry)]
-        assert not missing, f"{name}.__all__ names what is not there"
+DOORS = [name for name, path in MODULES.items() if path.with_suffix(".pyi").exists()]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_door_offers_what_its_stub_lists(door: str) -> None:
+    package = importlib.import_module(door)
+    stub = ast.parse(MODULES[door].with_suffix(".pyi").read_text("utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    listed = [alias.name for node in imports for alias in node.names]
+    assert package.__all__ == sorted(set(listed)), "a name twice"
+    for name, node in zip(listed, imports, strict=True):
+        home = importlib.import_module(str(node.module))
+        assert getattr(package, name) is getattr(home, name), f"{door} has a module named {name}"
+    with pytest.raises(AttributeError, match="no attribute 'misspelt'"):
+        _ = package.misspelt
 
 
 def test_import_is_light() -> None:

@@ -1,4 +1,4 @@
-"""Types of the public names; what is exported, and from where, is in `__init__.py`."""
+"""Public names of the package; each is imported when it is first used."""
 
 from passband import eval as eval
 from passband.api import band as band

@@ -9,28 +9,6 @@
 is used. docs/pytest.md has the whole.
 """
 
-from __future__ import annotations
+from passband.door import open_door
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from passband.pytest.check import assert_no_worse, assert_pass_rate
-    from passband.pytest.result import RateResult
-    from passband.pytest.trial import Trial
-
-__all__ = ["RateResult", "Trial", "assert_no_worse", "assert_pass_rate"]
-
-_HOMES = {
-    "RateResult": "passband.pytest.result",
-    "Trial": "passband.pytest.trial",
-    "assert_no_worse": "passband.pytest.check",
-    "assert_pass_rate": "passband.pytest.check",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'passband.pytest' has no attribute {name!r}")
-    import importlib
-
-    return getattr(importlib.import_module(_HOMES[name]), name)
+__getattr__, __dir__ = open_door(__name__, __file__)
