@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
-from passband.inspect_evals.inspect_evaluators import (
+from passband.inspect_evals.bootstrap_utils import (
     bootstrap_mean,
     bootstrap_stderr,
     mean_metric,

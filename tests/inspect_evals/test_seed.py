@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from fault_server import FaultServer, ok
-from passband.inspect_evals.inspect_evaluators import (
+from passband.inspect_evals.bootstrap_utils import (
     bootstrap_mean,
     bootstrap_stderr,
     mean_metric,

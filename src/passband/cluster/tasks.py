@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from passband.cluster.nodes import ClusterFailed, unwrapped, working_nodes
-from passband.system import cpus
+from passband.system import CPUS_VARIABLE
 
 RETRIES = 5  # of an item whose process or node was lost
 _AHEAD = 2  # items under way for each processor, so that none waits for the next
@@ -111,7 +111,7 @@ class _Running:
 
 def _call(function: Callable[[Any], Any], item: Any, cpus_each: int) -> Any:
     """Call a function on a node, in a process that knows its share of the processors."""
-    os.environ[cpus.VARIABLE] = str(cpus_each)
+    os.environ[CPUS_VARIABLE] = str(cpus_each)
     return function(item)
 
 

@@ -1,5 +1,6 @@
 """Public names of the package; each is imported when it is first used."""
 
+from passband.system.cpus import CPUS_VARIABLE as CPUS_VARIABLE
 from passband.system.cpus import available_cpus as available_cpus
 from passband.system.event_loop import complete as complete
 from passband.system.event_loop import complete_anywhere as complete_anywhere

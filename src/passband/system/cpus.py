@@ -6,7 +6,9 @@ import os
 
 from passband.errors import InvalidInput
 
-VARIABLE = "PASSBAND_CPUS"  # the share of a process that shares its machine with others of passband
+CPUS_VARIABLE = (
+    "PASSBAND_CPUS"  # the share of a process that shares its machine with others of passband
+)
 
 
 def available_cpus() -> int:
@@ -17,7 +19,7 @@ def available_cpus() -> int:
     the processors that the system lets this process run on, which in a container or under taskset
     may be fewer than the machine has.
     """
-    setting = os.environ.get(VARIABLE, "").strip()
+    setting = os.environ.get(CPUS_VARIABLE, "").strip()
     if setting:
         return _checked(setting)
     if hasattr(os, "sched_getaffinity"):
@@ -27,5 +29,7 @@ def available_cpus() -> int:
 
 def _checked(setting: str) -> int:
     if not (setting.isascii() and setting.isdigit() and int(setting) >= 1):
-        raise InvalidInput(f"{VARIABLE} must be a whole number, 1 or more; got {setting!r:.40}.")
+        raise InvalidInput(
+            f"{CPUS_VARIABLE} must be a whole number, 1 or more; got {setting!r:.40}."
+        )
     return int(setting)
