@@ -30,8 +30,9 @@ EVALPLUS    := 0.3.1
 DUCKDB      := 2.0.0
 PEERS       := build/peers
 OLDEST      := build/oldest
-NOT_OLDEST  := generate/inspect inspect_evals light_tasks.py seed_tasks.py inspect_tasks.py \
-    unmodified_clients.py tasks/test_inspect_task.py tasks/test_reach.py
+NOT_OLDEST  := generate/inspect inspect_evals support/samples/light_tasks.py support/samples/seed_tasks.py \
+    support/samples/inspect_tasks.py support/servers/unmodified_clients.py \
+    tasks/test_inspect_task.py tasks/test_reach.py
 
 PY  := "$(VENV)/bin/python"
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
@@ -260,7 +261,7 @@ power: $(VENV)/.installed
 
 flips: $(VENV)/.installed-dev
 	@echo "flipping $(FLIPS) bits (10000 take about eight minutes) ..."
-	@PYTHONPATH=tests $(PY) tests/flips.py --flips $(FLIPS)
+	@PYTHONPATH=tests $(PY) tests/support/fuzz/flips.py --flips $(FLIPS)
 
 clean:
 	@echo "removing $(VENV), caches and build products ..."

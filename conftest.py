@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-import canary
+from support.sandboxes import canary
 
 # "steady" tries the same examples every time, "quick" (make quick) a few of them, and "fuzz"
 # (make fuzz) many new ones.
@@ -90,7 +90,7 @@ def _canary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Start a headless chromium for all tests of pages, or skip them and say why."""
-    from browser import Browser, NoBrowser
+    from support.servers.browser import Browser, NoBrowser
 
     try:
         chromium = Browser()
@@ -103,7 +103,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def nodes() -> Iterator[Any]:
     """Start a Ray cluster for all tests that need one, or skip them where there is no Ray."""
-    import clusters
+    from support.servers import clusters
 
     with clusters.started() as three:
         yield three
@@ -112,7 +112,7 @@ def nodes() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def cluster(nodes: Any) -> Iterator[Any]:
     """Connect this process to the cluster."""
-    import clusters
+    from support.servers import clusters
 
     with clusters.connected(nodes):
         yield nodes

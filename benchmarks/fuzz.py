@@ -1,4 +1,4 @@
-"""Fuzz every parser of tests/fuzz_targets.py: what is read is read, or refused as documented.
+"""Fuzz every parser of fuzz_targets.py: what is read is read, or refused as documented.
 
     python benchmarks/fuzz.py [TARGET ...] [--runs 1000000] [--seconds 180] [--markdown]
 
@@ -153,7 +153,7 @@ def fuzz(name: str, options: argparse.Namespace) -> None:
         atheris.instrument_imports(include=["passband"]) if atheris else contextlib.nullcontext()
     )
     with watched:
-        from fuzz_targets import targets
+        from support.fuzz.fuzz_targets import targets
     fast = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=fast if fast.is_dir() else None) as folder:
         target = targets(Path(folder) / "files")[name]
@@ -180,7 +180,7 @@ def _atheris(engine: str) -> Any:
 
 
 def _guided(atheris: Any, campaign: Campaign, corpus: Path, seed: int) -> None:
-    from mutations import mutated
+    from support.fuzz.mutations import mutated
 
     target, rng = campaign.target, random.Random()
     corpus.mkdir()
@@ -206,7 +206,7 @@ def _guided(atheris: Any, campaign: Campaign, corpus: Path, seed: int) -> None:
 def names() -> list[str]:
     """Return the names of all targets."""
     sys.path.insert(0, str(ROOT / "tests"))
-    from fuzz_targets import targets
+    from support.fuzz.fuzz_targets import targets
 
     with tempfile.TemporaryDirectory() as folder:
         return list(targets(Path(folder) / "files"))

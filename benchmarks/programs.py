@@ -30,7 +30,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from human_eval_data import human_eval_file, mutants, read_rows
 from passband import Outcomes
 from passband.errors import InvalidInput
 from passband.run.loop.grader import slow_threads
@@ -39,6 +38,7 @@ from passband.score.code.scorer import CodeScorer
 from passband.score.sandbox import policy
 from passband.score.scorer import Reference, Score
 from passband.stats.metric.measurement import measure
+from support.samples.human_eval_data import human_eval_file, mutants, read_rows
 
 Job = dict[str, Any]
 PEERS = Path(__file__).with_name("program_peers.py")

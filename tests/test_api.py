@@ -13,7 +13,7 @@ import pytest
 
 import passband
 from passband import InvalidInput, Outcomes, api
-from stores import filled
+from support.samples.stores import filled
 
 MATRIX = [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1], [0, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 0]]
 OUTCOMES = Outcomes.from_array(MATRIX)

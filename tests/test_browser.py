@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-import browser as rig
-from browser import Browser, NoBrowser, PageError
+from support.servers import browser as rig
+from support.servers.browser import Browser, NoBrowser, PageError
 
 pytestmark = pytest.mark.process
 PAGE = """<!doctype html><meta charset=utf-8><title>A page</title>

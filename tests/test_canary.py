@@ -8,8 +8,8 @@ from types import ModuleType
 
 import pytest
 
-import canary
-from commands import Done
+from support.runs.commands import Done
+from support.sandboxes import canary
 
 
 def test_a_file_with_the_key_is_found(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from typing import Any
 
 import pytest
 
-from commands import Done, forked
+from support.runs.commands import Done, forked
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]

@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-import fault_server as faults
-from fault_server import Behaviour, FaultServer, Received
+from support.servers import fault_server as faults
+from support.servers.fault_server import Behaviour, FaultServer, Received
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 CHAT, TEXT = "/v1/chat/completions", "/v1/completions"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from fuzz_target import Target
-from fuzz_targets import GROUPS
+from support.fuzz.fuzz_target import Target
+from support.fuzz.fuzz_targets import GROUPS
 
 INPUTS = 100
 DEEP = b"[" * 3000

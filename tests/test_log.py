@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from canary import canary
-from commands import Done, finish, run
-from fault_server import FaultServer, ok, rate_limit
 from passband.errors import InvalidInput
 from passband.log import INFO, close_log, event, is_logged, open_log, phase
+from support.runs.commands import Done, finish, run
+from support.sandboxes.canary import canary
+from support.servers.fault_server import FaultServer, ok, rate_limit
 
 PROMPT = "the-words-of-a-prompt"
 

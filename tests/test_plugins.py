@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from commands import Done, apart, finish, run
 from passband import plugins
 from passband.errors import InvalidInput, PassbandWarning, UnknownName
 from passband.score.registry import register_scorer, scorers
 from passband.stats.metric.registry import families
-from wheels import unpack, write_wheel
+from support.runs.commands import Done, apart, finish, run
+from support.sandboxes.wheels import unpack, write_wheel
 
 METRIC = """
     import passband

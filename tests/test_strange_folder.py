@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from passband.cli.app import app
-from serving import write_bank_file
+from support.servers.serving import write_bank_file
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from banks import bank
 from passband.adaptive.bank import Bank, read_bank, write_bank
 from passband.adaptive.item import BankItem, Option
 from passband.errors import InvalidInput, UnknownName
 from passband.stats.irt.items import Items
+from support.samples.banks import bank
 
 RICH = Bank(
     "rich",

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from banks import bank
 from passband.adaptive.bank import write_bank
 from passband.adaptive.banks import find_bank, list_banks, required_bank
 from passband.errors import InvalidInput, UnknownName
 from passband.tasks.file.loader import load_task
 from passband.tasks.find import find_task
+from support.samples.banks import bank
 
 
 @pytest.fixture(autouse=True)

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from banks import bank
 from passband.adaptive.bank import Bank
 from passband.adaptive.calibration import calibrate_bank
 from passband.adaptive.respondents import Respondent, Tally
 from passband.errors import InvalidInput, NotEnoughData, UnknownName
+from support.samples.banks import bank
 
 TRUTH = bank(20)
 RECORDS = {

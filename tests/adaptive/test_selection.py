@@ -5,13 +5,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from banks import bank, complete, respondent
 from passband.adaptive.design import Design
 from passband.adaptive.selection import item_information, most_items
 from passband.adaptive.test import AdaptiveTest
 from passband.errors import InvalidInput
 from passband.stats.irt.curves import information, kl_information
 from passband.stats.irt.items import Items
+from support.samples.banks import bank, complete, respondent
 
 BANK = bank()
 

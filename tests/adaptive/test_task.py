@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from banks import bank
 from passband.adaptive.bank import Bank, write_bank
 from passband.adaptive.design import Design
 from passband.adaptive.task import adaptive_tasks, task_of_bank
 from passband.errors import InvalidInput, UnknownName
+from support.samples.banks import bank
 
 BANK = bank(6, splits=("validation", "test"))
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from banks import bank, complete, of_parameters, respondent
 from passband.adaptive.design import Design
 from passband.adaptive.test import AdaptiveTest, grid_of, replayed
 from passband.errors import InvalidInput, UnknownName
 from passband.stats.irt.items import Items
-from properties import one_in
+from support.fuzz.properties import one_in
+from support.samples.banks import bank, complete, of_parameters, respondent
 
 BANK = bank()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import Done, run
+from support.runs.commands import Done, run
 
 MODEL = """
 def answer(prompt, seed):

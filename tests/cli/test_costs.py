@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
-from fault_server import FaultServer
-from first_release import command, counted, write_task
 from passband.report.words import money
 from passband.summary.findings.findings import usage_of
 from passband.summary.live.run_state import standing_of
 from passband.trials.reader import Trials
 from passband.view.words import cost
+from support.runs.commands import run
+from support.runs.first_release import command, counted, write_task
+from support.servers.fault_server import FaultServer
 
 EACH = Fraction(40 * 123_457 + 9 * 765_433, 10**6 * 10**6)  # $0.123457 in, $0.765433 out
 PRICE = ("--price", "0.123457,0.765433")

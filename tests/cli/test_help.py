@@ -6,10 +6,10 @@ import shlex
 import pytest
 from typer.main import get_command
 
-from commands import run
 from passband.cli.app import app
 from passband.cli.help import EXAMPLES
 from passband.errors import ExitCode
+from support.runs.commands import run
 
 VERBS = sorted(get_command(app).commands)  # type: ignore[attr-defined]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband.cli.output import print_json
-from stores import filled
+from support.runs.commands import run
+from support.samples.stores import filled
 
 ANSI = "\x1b]52;c;aGk=\x07\x1b]8;;http:x\x1b\\\x1b[2J\x7f\x9b31m\u202e\u2066[red]x"
 FORMULA = '=HYPERLINK("http://x")'

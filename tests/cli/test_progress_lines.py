@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from commands import finish
 from passband.cli.progress_lines import close_opening, show_opening
+from support.runs.commands import finish
 
 SWALLOWS = """\
 import os, signal

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
-from stores import filled
+from support.runs.commands import run
+from support.samples.stores import filled
 
 MATRIX = [[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 0, 0]] * 3
 

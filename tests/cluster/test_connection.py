@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from commands import run
 from passband.cluster import connection as connecting
 from passband.cluster.address import Address, parse_address
 from passband.cluster.connection import connect, ray_module
 from passband.cluster.nodes import ClusterFailed, NotReached, UnequalNodes
 from passband.errors import InvalidInput, PassbandError
+from support.runs.commands import run
 
 NEW = Address("new")
 MISMATCH = """Version mismatch: The cluster was started with:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-import clusters
 from passband.cluster import nodes
 from passband.cluster.nodes import (
     ClusterFailed,
@@ -21,6 +20,7 @@ from passband.cluster.nodes import (
 )
 from passband.errors import InvalidInput
 from passband.version import __version__
+from support.servers import clusters
 
 PYTHON = platform.python_version()
 

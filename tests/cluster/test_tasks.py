@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-import clusters
 from passband.cluster import tasks
 from passband.cluster.nodes import ClusterFailed, Node
 from passband.cluster.tasks import map_tasks
 from passband.errors import InvalidInput
 from passband.system.cpus import available_cpus
+from support.servers import clusters
 
 pytestmark = clusters.MARKS
 

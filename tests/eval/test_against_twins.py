@@ -8,9 +8,9 @@ import mpmath
 import numpy as np
 import pytest
 
-import exact
-from exact import Draws
 from passband import eval as ev
+from support.samples import exact
+from support.samples.exact import Draws
 
 SEEDS = range(4)
 Z = NormalDist().inv_cdf(0.975)

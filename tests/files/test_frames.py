@@ -10,7 +10,7 @@ import pytest
 from passband import InvalidInput, Trials, summarize
 from passband.trials.exports.export import export
 from passband.trials.rows import ScoreRow, TrialRow
-from stores import begin, filled, writing
+from support.samples.stores import begin, filled, writing
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from any_files import json_values
 from passband import InvalidInput
 from passband.files import json_stream
 from passband.files.json_stream import JsonStream
+from support.samples.any_files import json_values
 
 sizes = st.integers(1, 9)
 

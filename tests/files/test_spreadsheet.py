@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.files.spreadsheet import guarded, unguarded
-from properties import times
+from support.fuzz.properties import times
 
 PIECES = [
     "=",

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from inspect_logs import STORED, write_zip, zipfile
 from passband.files.zip import BadDirectory, Directory, first_name, local_name
+from support.samples.inspect_logs import STORED, write_zip, zipfile
 
 CONTENTS = {"a": b"1" * 50, "b/../c": b"2" * 70, "é": b"3"}
 

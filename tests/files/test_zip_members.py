@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspect_logs import DEFLATED, STORED, ZSTD, write_zip, zipfile
 from passband import InvalidInput
 from passband.files import zip
 from passband.files.zip import ZipMembers, zstd
+from support.samples.inspect_logs import DEFLATED, STORED, ZSTD, write_zip, zipfile
 
 TEXT = b"abc " * 1000
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from commands import finish
 from passband.errors import InvalidInput
 from passband.generate.function import Function, function_named
 from passband.generate.provider import (
@@ -21,6 +20,7 @@ from passband.generate.provider import (
     Sampling,
     TimedOut,
 )
+from support.runs.commands import finish
 
 ASKED = Request(
     (Message("system", "Be short."), Message("user", "Hi")),

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from fault_server import FaultServer
 from passband.generate.provider import (
     Completion,
     Message,
@@ -19,7 +18,8 @@ from passband.generate.provider import (
 )
 from passband.generate.servers.finish import verdict_of
 from passband.generate.servers.openai import OpenAIServer
-from wire_servers import ALL, BROKEN_OFF, DOWN, ENDINGS, SETTINGS, UNCLEAR, Case
+from support.servers.fault_server import FaultServer
+from support.servers.wire_servers import ALL, BROKEN_OFF, DOWN, ENDINGS, SETTINGS, UNCLEAR, Case
 
 BY_NAME = {str(case) + str(case.body): case for case in ALL}
 

@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from inspect_ai.model import get_model
 
-import seed_tasks
-from fault_server import FaultServer, held, ok
 from passband.errors import InvalidInput, PassbandWarning, WrongType
 from passband.inspect_evals.inspect_evaluators import (
     BootstrappedInspectEvaluator,
@@ -20,13 +18,17 @@ from passband.inspect_evals.inspect_evaluators import (
     InspectEvaluatorBuilder,
 )
 from passband.trials.reader import Trials
+from support.samples import seed_tasks
+from support.servers.fault_server import FaultServer, held, ok
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 KEYS = {f"aime2024/pass@1{end}" for end in ("", "_bootstrap_stderr", "_bootstrap_mean")}
 
 
 def builder(**options: Any) -> InspectEvaluatorBuilder:
-    return InspectEvaluatorBuilder(**({"tasks": "seed_tasks:aime2024", "limit": 3} | options))
+    return InspectEvaluatorBuilder(
+        **({"tasks": "support.samples.seed_tasks:aime2024", "limit": 3} | options)
+    )
 
 
 def evaluated(target: Any = None, **options: Any) -> dict[str, float]:
@@ -205,7 +207,7 @@ def test_the_first_scorer_decides() -> None:
     async def policy(messages: list[dict[str, str]], settings: dict[str, Any]) -> str:
         return "It is 42 or 44 or 7."  # includes the sums; the last number is another
 
-    metrics = evaluated(policy, tasks="seed_tasks:other_scorer")
+    metrics = evaluated(policy, tasks="support.samples.seed_tasks:other_scorer")
     assert metrics["other_scorer/pass@1"] == 1.0
 
 

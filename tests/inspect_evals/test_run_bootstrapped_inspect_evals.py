@@ -12,12 +12,20 @@ from typing import Any
 import pytest
 from inspect_ai.log import read_eval_log
 
-from fault_server import Behaviour, FaultServer, Received, ok, says, status, unauthorized_401
 from passband.inspect_evals.run_bootstrapped_inspect_evals import Config, _sampling_client, main
 from passband.trials.reader import Trials
+from support.servers.fault_server import (
+    Behaviour,
+    FaultServer,
+    Received,
+    ok,
+    says,
+    status,
+    unauthorized_401,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-TASK = "tasks=seed_tasks:simple_math_task"
+TASK = "tasks=support.samples.seed_tasks:simple_math_task"
 
 
 @pytest.mark.parametrize(
@@ -37,8 +45,11 @@ TASK = "tasks=seed_tasks:simple_math_task"
         (["log_level=LOUD"], "log_level must be DEBUG, INFO, WARNING, ERROR; got 'LOUD'"),
         (["num_choises=3"], "Did you mean 'num_choices'"),
         (["tasks=,"], "tasks is empty"),
-        (["tasks=seed_tasks:nothing"], "has no function named 'nothing'"),
-        (["tasks=seed_tasks:aime2024,seed_tasks:aime2024"], "two tasks are named 'aime2024'"),
+        (["tasks=support.samples.seed_tasks:nothing"], "has no function named 'nothing'"),
+        (
+            ["tasks=support.samples.seed_tasks:aime2024,support.samples.seed_tasks:aime2024"],
+            "two tasks are named 'aime2024'",
+        ),
         (["model_name=None"], "model_name is missing"),
         (["model_path=tinker://a/b"], "needs the package tinker"),
     ],
@@ -84,7 +95,13 @@ def test_a_run_is_resumed_and_topped_up(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_several_tasks_print_three_lines_each(capsys: pytest.CaptureFixture[str]) -> None:
     with FaultServer(ok) as server:
-        main([f"{TASK},seed_tasks:aime2024", "model_name=m", f"base_url={server.url}"])
+        main(
+            [
+                f"{TASK},support.samples.seed_tasks:aime2024",
+                "model_name=m",
+                f"base_url={server.url}",
+            ]
+        )
     lines = capsys.readouterr().out.splitlines()
     names = [line.partition(":")[0] for line in lines]
     assert names == [
@@ -144,7 +161,9 @@ def test_a_wrong_key_stops_at_once(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_task_without_a_scorer_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     with FaultServer(ok) as server, pytest.raises(SystemExit):
-        main(["tasks=seed_tasks:unscored", "model_name=m", f"base_url={server.url}"])
+        main(
+            ["tasks=support.samples.seed_tasks:unscored", "model_name=m", f"base_url={server.url}"]
+        )
     assert capsys.readouterr().out == ""
 
 
@@ -185,7 +204,7 @@ def test_a_task_that_fails_leaves_the_others_their_lines(
     def script(request: Received) -> Behaviour:
         return status(400) if "Only" in request.prompt else says("The answer is 42.")
 
-    names = "tasks=seed_tasks:simple_math_task,seed_tasks:refused"
+    names = "tasks=support.samples.seed_tasks:simple_math_task,support.samples.seed_tasks:refused"
     with FaultServer(script) as server, pytest.raises(SystemExit) as exit:
         main([names, "model_name=m", f"base_url={server.url}", "debug_errors=False"])
     assert exit.value.code == 1
@@ -200,7 +219,7 @@ def test_a_task_that_fails_alone_says_why(capsys: pytest.CaptureFixture[str]) ->
         FaultServer(lambda request: status(400)) as server,
         pytest.raises(SystemExit, match="1"),
     ):
-        main(["tasks=seed_tasks:refused", "model_name=m", f"base_url={server.url}"])
+        main(["tasks=support.samples.seed_tasks:refused", "model_name=m", f"base_url={server.url}"])
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "Last: HTTP 400" in printed.err

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from fault_server import FaultServer, ok
 from passband.inspect_evals.bootstrap_utils import (
     bootstrap_mean,
     bootstrap_stderr,
@@ -22,6 +21,7 @@ from passband.inspect_evals.bootstrap_utils import (
 )
 from passband.inspect_evals.run_bootstrapped_inspect_evals import main
 from passband.trials.reader import Trials
+from support.servers.fault_server import FaultServer, ok
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -29,7 +29,7 @@ BASIC_USAGE = r"""
 python -m passband.inspect_evals.run_bootstrapped_inspect_evals \
     model_name="Qwen/Qwen3-8B-Base" \
     model_path="sampler_weights/run_name" \
-    tasks=seed_tasks:aime2024 \
+    tasks=support.samples.seed_tasks:aime2024 \
     renderer_name="qwen3_instruct" \
     max_tokens=16384 \
     temperature=0.6 \
@@ -43,7 +43,7 @@ python -m passband.inspect_evals.run_bootstrapped_inspect_evals \
 INTEGRATION_TEST = r"""
 python -m passband.inspect_evals.run_bootstrapped_inspect_evals \
     model_path="your-model-path" \
-    tasks=seed_tasks:simple_math_task \
+    tasks=support.samples.seed_tasks:simple_math_task \
     renderer_name="qwen3_instruct" \
     model_name="Qwen/Qwen3-8B-Base" \
     num_choices=3 \
@@ -124,7 +124,7 @@ def test_pass_at_several(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
     out = tmp_path / "run"
     with FaultServer(ok) as server:
         options = [f"base_url={server.url}", f"out={out}", "num_choices=8", "pass_at_k=4"]
-        main(["tasks=seed_tasks:simple_math_task", "model_name=m", *options])
+        main(["tasks=support.samples.seed_tasks:simple_math_task", "model_name=m", *options])
     match = LINES.fullmatch(capsys.readouterr().out)
     assert match is not None
     values = [pass_at_k(problem, k=4) for problem in scores(out)]

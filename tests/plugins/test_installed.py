@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import passband
-from wheels import write_wheel
+from support.sandboxes.wheels import write_wheel
 
 pytestmark = pytest.mark.process
 

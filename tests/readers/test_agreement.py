@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands import run
 from passband import InvalidInput, Outcomes, PassbandWarning, measure, read, summarize
 from passband.errors import PassbandError
 from passband.readers import Options
 from passband.readers.log_import import import_logs
 from passband.readers.logs import read_logs
 from passband.summary.summary import Group
-from properties import times
+from support.fuzz.properties import times
+from support.runs.commands import run
 
 GRID = [(p, m, t) for p in "abc" for m in "MN" for t in range(2)]
 TABLES: dict[str, dict[str, list[Any]]] = {

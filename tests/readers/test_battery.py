@@ -1,7 +1,7 @@
 """Every registered reader: it knows its own files alone, reads them, and refuses broken ones.
 
-Samples are in tests/log_samples.py. They are broken in all ways that a file in the world is: cut
-off, overwritten, with fields that are absent, twice there, or of another type, deep inside.
+Samples are in tests/support/samples/log_samples.py. They are broken in all ways that a file in the
+world is: cut off, overwritten, with fields that are absent, twice there, or of another type, deep inside.
 """
 
 import copy
@@ -17,13 +17,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from log_samples import SAMPLES
 from passband import measure, read
 from passband.errors import InvalidInput, PassbandError
 from passband.readers import Groups, Options, readers
 from passband.readers.log_import import import_logs
 from passband.readers.logs import read_logs
 from passband.stats.data.outcomes import Outcomes
+from support.samples.log_samples import SAMPLES
 
 NAMES = sorted(SAMPLES)
 BINARY = {"run directory", "numpy", "lighteval", "inspect .eval"}  # samples without any JSON
@@ -35,7 +35,9 @@ DEEP = 100_000  # brackets: more than any parser follows
 
 def test_every_reader_has_a_sample() -> None:
     names = {name for name in readers if readers.plugin_of(name) is None}
-    assert names == set(map(reader_of, SAMPLES)), "add a sample to tests/log_samples.py"
+    assert names == set(map(reader_of, SAMPLES)), (
+        "add a sample to tests/support/samples/log_samples.py"
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from any_files import json_values
 from passband.readers import file_head
 from passband.readers.file_head import completed, first_item, head_of
-from properties import times
+from support.fuzz.properties import times
+from support.samples.any_files import json_values
 
 
 @given(

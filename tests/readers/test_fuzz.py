@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from any_files import KINDS, json_values, tables, texts
 from passband import estimate
 from passband.errors import InvalidInput
 from passband.readers import read as read_source
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
-from properties import times
+from support.fuzz.properties import times
+from support.samples.any_files import KINDS, json_values, tables, texts
 
 overs = st.sampled_from(["problems", "trials"])
 metrics = st.sampled_from(["avg", "pass@1", "pass^2"])

@@ -9,8 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from any_files import json_values
-from inspect_logs import (
+from passband import InvalidInput
+from passband.readers import Log, Options
+from passband.readers.inspect.log import InspectLog
+from support.fuzz.properties import times
+from support.samples.any_files import json_values
+from support.samples.inspect_logs import (
     DEFLATED,
     STORED,
     ZSTD,
@@ -23,10 +27,6 @@ from inspect_logs import (
     write_killed,
     write_zip,
 )
-from passband import InvalidInput
-from passband.readers import Log, Options
-from passband.readers.inspect.log import InspectLog
-from properties import times
 
 RECORDS = [*grid({"a": ["C", "I"], "b": ["C", float("nan")]}), failed("c")]
 WAYS = [Options(), Options(texts=True), Options(skip_bad=True)]

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judged_runs import JUDGE, fill, judged_run
 from passband import InvalidInput, PassbandWarning
 from passband.readers import read
 from passband.readers.judged import Labels, is_judged, judge_of, judge_scores
@@ -14,7 +13,8 @@ from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import LabelRequest, enter_labels
 from passband.trials.reader import Trials
 from passband.trials.rows import ScorerEntry, ScoreRow
-from stores import call, writing
+from support.runs.judged_runs import JUDGE, fill, judged_run
+from support.samples.stores import call, writing
 
 TABLE = {
     "problem": ["a", "a", "b", "b"],

@@ -23,8 +23,8 @@ from passband.trials.merging.merge import merge
 from passband.trials.reader import Trials
 from passband.trials.rows import STATUSES, AttemptRow, ProblemRow, ScoreRow, TrialRow
 from passband.trials.settings import SettingsChanged
-from properties import one_in
-from stores import any_text, filled, read_back, trial_rows
+from support.fuzz.properties import one_in
+from support.samples.stores import any_text, filled, read_back, trial_rows
 
 SCORERS = ("exact", "graded")
 

@@ -12,7 +12,7 @@ from passband import read
 from passband.errors import InvalidInput, UnknownName
 from passband.readers import Log, Options
 from passband.readers.logs import read_logs
-from stores import filled
+from support.samples.stores import filled
 
 
 def only(path: Path) -> Log:

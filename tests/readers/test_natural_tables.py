@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband import InvalidInput, Outcomes
 from passband.readers import read
+from support.runs.commands import run
 
 
 def rows(text: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from passband.errors import InvalidInput
 from passband.readers import Options
 from passband.readers.logs import opened_trials
-from stores import filled
+from support.samples.stores import filled
 
 
 def test_a_run_directory_is_opened_in_place(tmp_path: Path) -> None:

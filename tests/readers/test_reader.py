@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband import InvalidInput, Outcomes, read, register_reader
 from passband.errors import UnknownName
 from passband.readers import Group, Groups, Log, Options, Source, readers
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
+from support.runs.commands import run
 
 
 def log(path: Path, task: str, model: str, wins: list[list[float]]) -> Log:

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-import inspect_logs
-from commands import run
 from passband import Outcomes, compare, estimate
 from passband.readers import read
 from passband.summary.from_sources import summarize
-from scripted import evaluated
-from tool_logs import write_lines
+from support.runs.commands import run
+from support.runs.scripted import evaluated
+from support.samples import inspect_logs
+from support.samples.tool_logs import write_lines
 
 ROWS = [("a", "12", 1), ("a", "12", 1), ("a", "15", 0), ("b", "7", 0), ("b", "9", 1), ("b", "7", 0)]
 
@@ -96,7 +96,7 @@ def test_a_run_votes_by_the_equality_of_its_scorer(tmp_path: Path) -> None:
 
 
 def test_trials_without_a_score_do_not_vote(tmp_path: Path) -> None:
-    from scripted import CUT_OFF
+    from support.runs.scripted import CUT_OFF
 
     answers = {"a": [CUT_OFF, "1", "1", "0"], "b": ["2", "2", "1", CUT_OFF]}
     with pytest.warns(match="no score"):

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commands import run
 from passband import InvalidInput, Outcomes, estimate
 from passband.errors import UnknownName
 from passband.readers import Log, read
 from passband.readers.options import Options
 from passband.readers.tables.export import Export
 from passband.trials.rows import ScoreRow, TrialRow
-from stores import begin, filled, problem, writing
+from support.runs.commands import run
+from support.samples.stores import begin, filled, problem, writing
 
 FORMS = ["jsonl", "csv", "parquet"]
 

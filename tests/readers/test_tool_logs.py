@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 
 from passband import InvalidInput, measure
 from passband.readers import Options, read, readers
-from properties import times
-from tool_logs import DETAILS, DOCUMENTS, FILES, LINES, broken, write_json, write_lines
+from support.fuzz.properties import times
+from support.samples.tool_logs import (
+    DETAILS,
+    DOCUMENTS,
+    FILES,
+    LINES,
+    broken,
+    write_json,
+    write_lines,
+)
 
 
 @pytest.mark.parametrize("name", FILES)

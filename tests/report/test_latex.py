@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.report.rendering import latex_text, printable, render
-from properties import times
+from support.fuzz.properties import times
 
 SHOWN = {
     r"\textbackslash{}": "\\", r"\&": "&", r"\%": "%", r"\$": "$", r"\#": "#", r"\_": "_",

@@ -10,7 +10,7 @@ from markdown_it.token import Token
 
 from passband.report.markdown import markdown_text
 from passband.report.rendering import printable, render
-from properties import times
+from support.fuzz.properties import times
 
 PARSER = MarkdownIt("gfm-like", {"html": True, "linkify": True})
 

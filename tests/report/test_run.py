@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from commands import run as command
 from passband import notes
 from passband.generate.provider import Completion
 from passband.report.run import RunReport
@@ -21,6 +20,7 @@ from passband.run.task_run import Price
 from passband.summary.from_run import summarize_run
 from passband.summary.summary import Request
 from passband.tasks.task import MetricEntry, Task
+from support.runs.commands import run as command
 
 YES, NO = "yes", "no"
 Words = Callable[..., Task]

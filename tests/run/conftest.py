@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from runs import Bench
+from support.runs.runs import Bench
 
 
 @pytest.fixture

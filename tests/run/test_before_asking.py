@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-import fault_server as faults
-from commands import Done, run
-from fault_server import FaultServer
 from passband.generate.tiny import provider as tiny
 from passband.trials.reader import Trials
-from runs import Bench, sums
+from support.runs.commands import Done, run
+from support.runs.runs import Bench, sums
+from support.servers import fault_server as faults
+from support.servers.fault_server import FaultServer
 
 
 def asked(task: Path, server: FaultServer, out: Path, *more: object) -> Done:
@@ -184,7 +184,7 @@ def forget(directory: Path, name: str) -> None:
 def test_what_cannot_be_seen_is_said(bench: Bench) -> None:
     from passband.generate.registry import Connection
     from passband.run.settings import Settings
-    from runs import run_watched
+    from support.runs.runs import run_watched
 
     class Model:
         def __init__(self) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from fault_server import FaultServer
 from passband.errors import InvalidInput
 from passband.run.budget import Budget, NoTokenCounts, find_price, price_files
 from passband.run.task_run import Counters, Price
 from passband.trials.rows import TrialRow
-from runs import Bench, sums
+from support.runs.runs import Bench, sums
+from support.servers.fault_server import FaultServer
 
 PRICE = Price(1e6, 2e6)  # one for a token in, two for a token out
 

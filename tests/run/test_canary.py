@@ -8,9 +8,17 @@ from pathlib import Path
 
 import pytest
 
-import fault_server as faults
-from commands import Done, run
-from fault_server import Behaviour, Exchange, FaultServer, Script, behaviour, completion, error
+from support.runs.commands import Done, run
+from support.servers import fault_server as faults
+from support.servers.fault_server import (
+    Behaviour,
+    Exchange,
+    FaultServer,
+    Script,
+    behaviour,
+    completion,
+    error,
+)
 
 pytestmark = pytest.mark.process
 

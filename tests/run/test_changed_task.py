@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from commands import Done, run
-from fault_server import FaultServer
 from passband.trials.reader import Trials
-from runs import NAME, Bench
+from support.runs.commands import Done, run
+from support.runs.runs import NAME, Bench
+from support.servers.fault_server import FaultServer
 
 pytestmark = pytest.mark.process
 

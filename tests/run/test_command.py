@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-import fault_server as faults
-from commands import Done, run
-from fault_server import Behaviour, FaultServer, Received, Script
 from passband.trials.file import writer
 from passband.trials.reader import Trials
-from runs import Bench
+from support.runs.commands import Done, run
+from support.runs.runs import Bench
+from support.servers import fault_server as faults
+from support.servers.fault_server import Behaviour, FaultServer, Received, Script
 
 pytestmark = pytest.mark.process
 

@@ -23,8 +23,8 @@ from passband.trials.file.schema import FILE
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
-from runs import Bench, sums
-from stores import writing
+from support.runs.runs import Bench, sums
+from support.samples.stores import writing
 
 HERE = Connection("http://localhost:1/v1")
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-import fault_server as faults
-from fault_server import Behaviour, FaultServer, Received
-from runs import Bench, sums
+from support.runs.runs import Bench, sums
+from support.servers import fault_server as faults
+from support.servers.fault_server import Behaviour, FaultServer, Received
 
 pytestmark = pytest.mark.process
-READER = Path(__file__).resolve().parents[1] / "live_reader.py"
+READER = Path(__file__).resolve().parents[1] / "support/runs/live_reader.py"
 
 
 # --- a second process that reads -------------------------------------------------------------
@@ -76,7 +76,7 @@ def test_a_second_process_reads_one_moment_after_another(bench: Bench) -> None:
 MOUNTED = 'mount -t tmpfs -o size=70m none "$1" || exit 99; shift; exec "$@"'
 FILLING = """
 import subprocess, sys
-from commands import run
+from support.runs.commands import run
 
 disk, task, url = sys.argv[1:]
 asking = ["run", task, "--model", "openai:m", "--base-url", url, "--out", disk + "/run"]
@@ -106,7 +106,7 @@ def test_a_disk_that_is_really_full(task_file: Path, tmp_path: Path) -> None:
     with FaultServer(long_text) as server:
         filling = [sys.executable, "-c", FILLING, disk, task_file, server.url]
         command = ["unshare", "-rm", "sh", "-c", MOUNTED, "sh", disk, *filling]
-        environment = os.environ | {"PYTHONPATH": str(READER.parent)}
+        environment = os.environ | {"PYTHONPATH": str(READER.parents[2])}
         done = subprocess.run(command, capture_output=True, env=environment, timeout=120)
         told = done.stderr.decode()
         if done.returncode == 99 or "unshare failed" in told:

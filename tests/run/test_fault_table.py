@@ -13,14 +13,23 @@ from typing import Any
 
 import pytest
 
-import fault_server as faults
-from canary import canary
-from fault_server import Behaviour, FaultServer, Received, Script, first_time, http_date, text_of
 from passband.errors import PassbandError
 from passband.generate.provider import Hopeless
 from passband.run.loop.endpoint import Outage
 from passband.trials.rows import TrialRow
-from raw_replies import (
+from support.runs.runs import HURRIED, Bench, sums
+from support.sandboxes.canary import canary
+from support.servers import fault_server as faults
+from support.servers.fault_server import (
+    Behaviour,
+    FaultServer,
+    Received,
+    Script,
+    first_time,
+    http_date,
+    text_of,
+)
+from support.servers.raw_replies import (
     JSON,
     body,
     bomb,
@@ -35,7 +44,6 @@ from raw_replies import (
     whole,
     wire,
 )
-from runs import HURRIED, Bench, sums
 
 pytestmark = pytest.mark.process
 PROMPTS = [f"What is {17 + at} + {25 + at}?" for at in range(4)]

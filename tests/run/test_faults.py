@@ -7,8 +7,6 @@ from itertools import pairwise
 
 import pytest
 
-import fault_server as faults
-from fault_server import HOSTILE, Behaviour, Exchange, FaultServer, Received, behaviour, first_time
 from passband.errors import InvalidInput
 from passband.generate.provider import Hopeless
 from passband.run.loop.attempts import NothingAnswered
@@ -17,7 +15,17 @@ from passband.run.loop.loop import Runner, loop
 from passband.run.settings import Patience
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Scorer
-from runs import HURRIED, Bench, sums
+from support.runs.runs import HURRIED, Bench, sums
+from support.servers import fault_server as faults
+from support.servers.fault_server import (
+    HOSTILE,
+    Behaviour,
+    Exchange,
+    FaultServer,
+    Received,
+    behaviour,
+    first_time,
+)
 
 pytestmark = pytest.mark.process
 

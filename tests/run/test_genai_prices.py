@@ -15,7 +15,7 @@ from passband.run.request import RunRequest, make_request
 from passband.run.rescore.prices import price_run
 from passband.summary.from_sources import summarize
 from passband.trials.reader import Trials
-from runs import Notes, sums
+from support.runs.runs import Notes, sums
 
 FILE = Path(GENAI)
 HOME = "https://api.openai.com/v1"

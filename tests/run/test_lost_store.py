@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-import fault_server as faults
-from fault_server import FaultServer
 from passband.run.loop.loop import loop
 from passband.trials.file.open_file import StoreLost
 from passband.trials.file.schema import FILE
 from passband.trials.reader import Trials
 from passband.trials.records import SessionRecord
-from runs import Bench, sums
-from stores import filled, read_back
+from support.runs.runs import Bench, sums
+from support.samples.stores import filled, read_back
+from support.servers import fault_server as faults
+from support.servers.fault_server import FaultServer
 
 pytestmark = pytest.mark.process
 TRIALS = 160

@@ -6,7 +6,7 @@ from typing import Any, cast
 from passband.generate.provider import Sampling
 from passband.run.before_asking import warn_before_asking
 from passband.run.notices import notes_of
-from runs import Notes
+from support.runs.runs import Notes
 
 
 class Subject:

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-import fault_server as faults
-from fault_server import FaultServer, Received, serving
 from passband.errors import InvalidInput
 from passband.run.loop.attempts import NothingAnswered
 from passband.trials.reader import Trials
 from passband.trials.settings import SettingsChanged, servers_in
-from runs import HURRIED, NAME, Bench, sums
+from support.runs.runs import HURRIED, NAME, Bench, sums
+from support.servers import fault_server as faults
+from support.servers.fault_server import FaultServer, Received, serving
 
 pytestmark = pytest.mark.process
 

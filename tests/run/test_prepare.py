@@ -23,8 +23,8 @@ from passband.trials.exports.export import export
 from passband.trials.merging.merge import merge
 from passband.trials.reader import Trials
 from passband.trials.rows import AttemptRow, TrialRow
-from runs import NAME, Notes, number_scorer, sums
-from stores import writing
+from support.runs.runs import NAME, Notes, number_scorer, sums
+from support.samples.stores import writing
 
 
 def model_named(name: str, address: str | None = None) -> Any:

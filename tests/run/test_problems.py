@@ -20,8 +20,8 @@ from passband.tasks.file.loader import load_task
 from passband.trials.exports.export import lines
 from passband.trials.reader import Trials
 from passband.trials.settings import SettingsChanged
-from runs import Notes
-from stores import writing
+from support.runs.runs import Notes
+from support.samples.stores import writing
 
 Rows = list[dict[str, Any]]
 

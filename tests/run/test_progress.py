@@ -7,7 +7,7 @@ import pytest
 
 from passband.run.progress import Waiting
 from passband.run.task_run import Counters, Price
-from watched import Watched
+from support.runs.watched import Watched
 
 
 def test_what_is_read_off_a_run() -> None:

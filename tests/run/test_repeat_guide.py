@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
-from fault_server import FaultServer
 from passband import PassbandWarning, simple_evaluate
 from passband.score.repeats import aggregations
-from repeat_guide import CUSTOM, GUIDE, OLD, OLD_CODE, RUNTIME, SCORES
-from scripted import SEED, Script
+from support.runs.scripted import SEED, Script
+from support.samples.repeat_guide import CUSTOM, GUIDE, OLD, OLD_CODE, RUNTIME, SCORES
+from support.servers.fault_server import FaultServer
 
 pytest.importorskip("sacrebleu")
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-import fault_server as faults
-from fault_server import FaultServer, Received
 from passband.generate.provider import Hopeless, Sampling
 from passband.run.schedule.blocks import trial_seed
 from passband.trials.exports.export import export
 from passband.trials.reader import Trials
 from passband.trials.settings import SettingsChanged
-from runs import NAME, Bench, sums
+from support.runs.runs import NAME, Bench, sums
+from support.servers import fault_server as faults
+from support.servers.fault_server import FaultServer, Received
 
 
 def exported(bench: Bench, to: Path, form: str = "jsonl") -> bytes:

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from code_runs import RIGHT, WRONG, run_functions, write_functions
-from commands import run
 from passband.errors import InvalidInput
 from passband.run.sandboxes import used_sandboxes
 from passband.score.pipeline import make_scorer
 from passband.score.sandbox.protocol import SandboxFailed
 from passband.trials.reader import Trials
+from support.runs.code_runs import RIGHT, WRONG, run_functions, write_functions
+from support.runs.commands import run
 
 pytestmark = pytest.mark.process
 

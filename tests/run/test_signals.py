@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-import fault_server as faults
 import passband
-from commands import Done, apart, process, run
-from fault_server import FaultServer, Received
 from passband.errors import PassbandError
 from passband.run.loop.loop import Runner
 from passband.score.scorer import Score, Scorer
 from passband.trials.reader import Trials
-from runs import Bench, sums
+from support.runs.commands import Done, apart, process, run
+from support.runs.runs import Bench, sums
+from support.servers import fault_server as faults
+from support.servers.fault_server import FaultServer, Received
 
 pytestmark = pytest.mark.process
 SOURCE = str(Path(passband.__file__).resolve().parents[1])

@@ -19,7 +19,7 @@ from passband.run.task_run import Price
 from passband.score.scorer import Reference, Score, Scorer
 from passband.tasks.task import Task
 from passband.trials.reader import Trials
-from runs import HURRIED, NAME, Bench, number_scorer, run_watched, sums
+from support.runs.runs import HURRIED, NAME, Bench, number_scorer, run_watched, sums
 
 
 class Agent:

@@ -9,8 +9,8 @@ from passband.generate.registry import Connection
 from passband.run.session import run_session
 from passband.run.settings import Patience, Settings
 from passband.trials.reader import Trials
-from runs import sums
-from stores import recount
+from support.runs.runs import sums
+from support.samples.stores import recount
 
 QUICK = Patience(first_pause=0.001, longest_pause=0.01, outage=20.0)
 

@@ -4,7 +4,7 @@ import pytest
 
 from passband.run.task_run import Counters, Price
 from passband.trials.rows import ScoreRow, TrialRow
-from runs import Bench, Notes, sums
+from support.runs.runs import Bench, Notes, sums
 
 
 def row(

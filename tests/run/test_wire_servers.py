@@ -6,14 +6,22 @@ from typing import Any
 
 import pytest
 
-import fault_server as faults
-from fault_server import Behaviour, Exchange, FaultServer, Received, Script, behaviour, first_time
 from passband.generate.provider import Hopeless, Sampling, UnsupportedSetting
 from passband.run.loop.attempts import NothingAnswered
 from passband.run.settings import Patience
 from passband.trials.reader import Trials
-from runs import NAME, Bench, sums
-from wire_servers import (
+from support.runs.runs import NAME, Bench, sums
+from support.servers import fault_server as faults
+from support.servers.fault_server import (
+    Behaviour,
+    Exchange,
+    FaultServer,
+    Received,
+    Script,
+    behaviour,
+    first_time,
+)
+from support.servers.wire_servers import (
     ALL,
     CALL,
     DOWN,

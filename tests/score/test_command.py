@@ -18,7 +18,7 @@ from passband.score.sandbox.zygotes import Zygotes
 from passband.score.scorer import Reference, ScoredTrial
 from passband.tasks.file.loader import load_task
 from passband.trials.rows import TrialRow
-from sandboxes import opened
+from support.sandboxes.sandboxes import opened
 
 CHECKER = """
 import json, sys

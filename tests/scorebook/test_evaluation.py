@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import passband
-from item_banks import place_of, solve, write_banks
 from passband.errors import (
     ConflictingArguments,
     InvalidInput,
@@ -27,7 +26,8 @@ from passband.scorebook.sweep import AllRunsFailedError
 from passband.system.event_loop import complete
 from passband.trials.reader import Trials
 from passband.trials.settings import SettingsChanged
-from trismik_server import TrismikServer
+from support.samples.item_banks import place_of, solve, write_banks
+from support.servers.trismik_server import TrismikServer
 
 SHORT: dict[str, Any] = {"se": None, "max_items": 6}
 

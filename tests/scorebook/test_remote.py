@@ -12,15 +12,15 @@ import pytest
 from aiohttp import web
 
 import passband
-from commands import process
-from item_banks import solve, write_banks
 from passband.adaptive.remote.faults import NotFound, OtherProtocol, Unreachable, WrongKey
 from passband.adaptive.remote.records import Item
 from passband.errors import InvalidInput, PassbandWarning, ScoreBookError
 from passband.scorebook import evaluate
 from passband.scorebook.remote import choice_id
 from passband.trials.reader import Trials
-from trismik_server import Run, TrismikServer, refused
+from support.runs.commands import process
+from support.samples.item_banks import solve, write_banks
+from support.servers.trismik_server import Run, TrismikServer, refused
 
 Serve = Callable[..., TrismikServer]
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from item_banks import make_bank, solve, write_banks
 from passband.errors import ScoreBookError
 from passband.scorebook import evaluate_async
 from passband.scorebook.client import create_trismik_async_client
@@ -23,8 +22,9 @@ from passband.scorebook.datasets import AdaptiveEvalDataset
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec
 from passband.scorebook.splits import resolve_split_async
 from passband.system.event_loop import complete
-from served_banks import served_banks
-from trismik_server import TrismikServer
+from support.samples.item_banks import make_bank, solve, write_banks
+from support.servers.served_banks import served_banks
+from support.servers.trismik_server import TrismikServer
 
 BOTH = ("validation", "test")
 SPLITS = {

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from item_banks import write_banks
 from passband.errors import ScoreBookError
 from passband.scorebook.client import create_trismik_async_client
 from passband.scorebook.splits import resolve_split_async, resolve_split_sync
 from passband.system.event_loop import complete
-from trismik_server import TrismikServer
+from support.samples.item_banks import write_banks
+from support.servers.trismik_server import TrismikServer
 
 Resolve = Callable[..., str]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from canary import canary
-from commands import run
-from fault_server import FaultServer, ok, rate_limit
 from passband.summary.bug_report import write_bug_report
+from support.runs.commands import run
+from support.sandboxes.canary import canary
+from support.servers.fault_server import FaultServer, ok, rate_limit
 
 PROMPT, TARGET = "the words of a prompt", "wordsofananswer"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband.summary.from_run import summarize_run
 from passband.summary.from_sources import summarize
+from support.runs.commands import run
 
 TASK = """
 task: quiz

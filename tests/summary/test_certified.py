@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband import Outcomes, Summary, summarize
 from passband.errors import InvalidInput
 from passband.report.layout import full_rows, rows
 from passband.report.summary import explanation
 from passband.summary.certified import for_groups
 from passband.summary.summary import Request
+from support.runs.commands import run
 
 ROWS = [*([1.0 + i / 8, 1.0] for i in range(10)), [1.5, -60.0]]
 TAIL = Outcomes.from_array(ROWS)  # a single score carries all the spread

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commands import run
 from passband import Outcomes, estimate, read, summarize
 from passband.errors import InvalidInput, UnknownName
 from passband.summary.choices import choice_lines
@@ -15,7 +14,8 @@ from passband.summary.compare.models import Contest
 from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.sources import Reading, gate_sources
 from passband.summary.summary import Summary
-from stores import filled
+from support.runs.commands import run
+from support.samples.stores import filled
 
 
 def until_failure(path: Path, seed: int = 1, problems: int = 100) -> Path:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband import InvalidInput, Outcomes, Summary, combine, summarize
+from support.runs.commands import run
 
 SOLVED = {
     ("m", "algebra"): [4, 3, 4, 2],

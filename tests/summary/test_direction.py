@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from commands import run
 from passband import (
     InvalidInput,
     Outcomes,
@@ -38,8 +37,9 @@ from passband.summary.eva.summarize import metrics_summary
 from passband.view.here import Here
 from passband.view.links import Links
 from passband.view.pages.comparison import Side, comparison_page
-from scripted import SEED, Script, write_task
-from tool_logs import lm_eval_line, lm_eval_results, write_json, write_lines
+from support.runs.commands import run
+from support.runs.scripted import SEED, Script, write_task
+from support.samples.tool_logs import lm_eval_line, lm_eval_results, write_json, write_lines
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*no score")
 PROBLEMS, TRIALS = 24, 4

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commands import run
 from passband import Outcomes, Summary, estimate, summarize
 from passband.errors import InvalidInput
 from passband.stats.sequential.stopped_logs import StoppingRule, estimate_stopped
+from support.runs.commands import run
 
 
 @pytest.fixture(scope="module")

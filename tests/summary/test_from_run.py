@@ -6,7 +6,7 @@ from pathlib import Path
 
 from passband.summary.from_run import summarize_run
 from passband.trials.rows import AttemptRow, ScorerEntry, ScoreRow, TrialRow
-from stores import begin, problem, writing
+from support.samples.stores import begin, problem, writing
 
 
 def test_errors_and_short_trials_are_told(tmp_path: Path) -> None:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from commands import Done, run
 from passband import summarize
 from passband.errors import InvalidInput
 from passband.run.session import run_session
 from passband.run.settings import Settings
 from passband.summary.group import join_summaries
-from runs import Notes, sums
+from support.runs.commands import Done, run
+from support.runs.runs import Notes, sums
 
 
 def answer(prompt: str, seed: int | None = None) -> str:

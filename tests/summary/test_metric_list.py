@@ -13,7 +13,7 @@ from passband import Outcomes, estimate
 from passband.errors import PassbandWarning
 from passband.generate.provider import Completion
 from passband.score.translation import corpus_interval, corpus_replicates
-from scripted import CUT_OFF, evaluated
+from support.runs.scripted import CUT_OFF, evaluated
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*trials? ha(s|ve) no score")
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from commands import run as command
 from passband import Outcomes, estimate, simple_evaluate, summarize
 from passband.stats.data.scale import UNIT
 from passband.trials.merging.merge import merge
 from passband.trials.rows import ScorerEntry, ScoreRow, TrialRow
-from scripted import CUT_OFF, SEED, Script, write_task
-from stores import problem, writing
+from support.runs.commands import run as command
+from support.runs.scripted import CUT_OFF, SEED, Script, write_task
+from support.samples.stores import problem, writing
 
 METRICS = """
 - {metric: exact_match, repeat_aggregation: majority}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import passband
-from commands import run
+from support.runs.commands import run
 
 TASK = """
 task: {name}

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from commands import run
 from passband.errors import InvalidInput
 from passband.tasks.data.local_data import LocalData
 from passband.tasks.file.loader import load_task
 from passband.tasks.find import BUILTIN, find_task
+from support.runs.commands import run
 
 Rows = list[dict[str, Any]]
 NAMES = sorted(path.stem for path in BUILTIN.glob("*.yaml") if path.stem != "arithmetic")

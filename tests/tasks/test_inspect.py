@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-import commands
 from passband.errors import InvalidInput
 from passband.tasks.inspect import load_inspect, read_task_args
+from support.runs import commands
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -44,7 +44,7 @@ def test_words_that_are_no_arguments_are_refused(word: str) -> None:
 
 
 def test_a_task_has_the_sampling_and_the_epochs_of_its_own() -> None:
-    (task,) = load_inspect("inspect:inspect_tasks:plain", {"temperature": 0.5})
+    (task,) = load_inspect("inspect:support.samples.inspect_tasks:plain", {"temperature": 0.5})
     assert (task.sampling.temperature, task.sampling.max_tokens, task.repeats) == (0.5, 64, 1)
     assert task.spec["task_args"] == {"temperature": 0.5}
     assert list(task.spec["task_code"]) == ["inspect_tasks.py"]
@@ -54,7 +54,7 @@ def test_a_task_has_the_sampling_and_the_epochs_of_its_own() -> None:
 
 def test_a_dry_run_counts_and_asks_nothing() -> None:
     done = commands.run(
-        "run", "inspect:inspect_tasks:plain", "-T", "count=5", "--model", "tiny", "-n", 3,
+        "run", "inspect:support.samples.inspect_tasks:plain", "-T", "count=5", "--model", "tiny", "-n", 3,
         "--dry-run", "--json",
     )  # fmt: skip
     plan = json.loads(done.out)
@@ -67,28 +67,30 @@ def test_a_dry_run_counts_and_asks_nothing() -> None:
 
 
 def test_validate_loads_tasks_and_says_what_is_wrong() -> None:
-    good = commands.run("validate", "inspect:inspect_tasks:plain", "arithmetic")
+    good = commands.run("validate", "inspect:support.samples.inspect_tasks:plain", "arithmetic")
     assert good.code == 0
-    assert "inspect:inspect_tasks:plain: ok" in good.out
-    bad = commands.run("validate", "inspect:inspect_tasks:same_ids", "-T", "x=1")
+    assert "inspect:support.samples.inspect_tasks:plain: ok" in good.out
+    bad = commands.run("validate", "inspect:support.samples.inspect_tasks:same_ids", "-T", "x=1")
     assert bad.code == 2
     assert "-T x" in bad.out
 
 
 def test_a_task_of_inspect_has_no_file_to_find() -> None:
-    done = commands.run("score", "nowhere", "--task", "inspect:inspect_tasks:plain")
+    done = commands.run("score", "nowhere", "--task", "inspect:support.samples.inspect_tasks:plain")
     assert done.code == 2
 
 
 @pytest.mark.slow
 def test_the_command_prints_metrics_and_nothing_of_inspect(capfd: Any) -> None:
     done = commands.run(
-        "run", "inspect:inspect_tasks:several_scores", "--model",
-        "python:inspect_tasks:answer_sums", "-n", 2, "--engine", "inspect", "-q",
+        "run", "inspect:support.samples.inspect_tasks:several_scores", "--model",
+        "python:support.samples.inspect_tasks:answer_sums", "-n", 2, "--engine", "inspect", "-q",
     )  # fmt: skip
     assert done.code == 0
     assert done.out.startswith("metric")
     assert "pass@2" in done.out
     assert capfd.readouterr().out == ""  # nor anything around the streams of Python
-    unknown = commands.run("run", "inspect:inspect_tasks:plain", "--model", "nobody/x")
+    unknown = commands.run(
+        "run", "inspect:support.samples.inspect_tasks:plain", "--model", "nobody/x"
+    )
     assert unknown.code == 2

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from code_runs import write_functions
-from commands import run
+from support.runs.code_runs import write_functions
+from support.runs.commands import run
 
 pytestmark = pytest.mark.process
 

@@ -4,7 +4,7 @@ import pytest
 
 from passband.score.repeats import aggregations, register_repeat_aggregation
 from passband.tasks.file.loader import load_task
-from repeat_guide import GUIDE
+from support.samples.repeat_guide import GUIDE
 
 pytest.importorskip("sacrebleu")
 

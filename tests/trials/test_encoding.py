@@ -14,7 +14,7 @@ from passband.trials.encoding import (
     readable,
     storable,
 )
-from stores import any_text, transcripts
+from support.samples.stores import any_text, transcripts
 
 
 @given(any_text, any_text)

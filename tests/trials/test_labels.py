@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband.trials.reader import Trials
+from support.runs.commands import run
 
 GUESS = "def guess(prompt, seed=None):\n    return '1'\n"
 

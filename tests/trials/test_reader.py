@@ -18,7 +18,7 @@ from passband.trials.file.schema import FILE, CorruptStore
 from passband.trials.query.counts import unscored_reason
 from passband.trials.reader import Trials
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ProblemRow, ScoreRow, TrialRow
-from stores import TASK, any_text, begin, filled, problem, read_back, writing
+from support.samples.stores import TASK, any_text, begin, filled, problem, read_back, writing
 
 scored = st.sampled_from(["ok", "no_answer"])
 unscored = st.sampled_from(["error", "timeout"])

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
-from fault_server import FaultServer
-from first_release import STORED, command, counted, write_task
 from passband.errors import InvalidInput
 from passband.trials.file.schema import FILE, VERSION
 from passband.trials.reader import Trials
 from passband.trials.repair.audit import audit
 from passband.trials.repair.salvage import salvage
 from passband.trials.store import Store
+from support.runs.commands import run
+from support.runs.first_release import STORED, command, counted, write_task
+from support.servers.fault_server import FaultServer
 
 SCORES = "11110000000011110110"  # by problem and trial
 STATS = {

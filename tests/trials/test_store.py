@@ -29,7 +29,7 @@ from passband.trials.rows import (
 )
 from passband.trials.settings import SettingsChanged
 from passband.trials.store import Store
-from stores import (
+from support.samples.stores import (
     MODEL,
     TASK,
     any_text,

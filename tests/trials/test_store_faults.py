@@ -22,7 +22,7 @@ from passband.trials.file.schema import FILE
 from passband.trials.reader import Trials
 from passband.trials.rows import AttemptRow, CallRow, ScoreRow, TrialRow
 from passband.trials.store import Store
-from stores import begin, call, forget, problem, read_back
+from support.samples.stores import begin, call, forget, problem, read_back
 
 pytestmark = pytest.mark.slow
 

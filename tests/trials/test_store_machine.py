@@ -26,8 +26,8 @@ from passband.trials.rows import (
 )
 from passband.trials.settings import SettingsChanged
 from passband.trials.store import Store
-from properties import one_in
-from stores import MODEL, any_calls, any_text, forget, problem
+from support.fuzz.properties import one_in
+from support.samples.stores import MODEL, any_calls, any_text, forget, problem
 
 pytestmark = pytest.mark.slow
 

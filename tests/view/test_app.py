@@ -14,8 +14,8 @@ from passband.trials.file.schema import FILE, corrupt
 from passband.trials.query.search import Search
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from stores import begin, filled, problem, writing
-from viewing import Viewing, viewing
+from support.samples.stores import begin, filled, problem, writing
+from support.servers.viewing import Viewing, viewing
 
 EVIL = "</script></pre><img src=x onerror=alert(1)><!--"
 WINS = [[1, 1, 1], [1, 0, 1], [0, 0, 0]] * 30  # 270 trials: six pages

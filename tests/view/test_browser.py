@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from browser import Browser
 from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow, TrialRow
-from stores import filled, writing
-from viewing import Viewing, viewing
+from support.samples.stores import filled, writing
+from support.servers.browser import Browser
+from support.servers.viewing import Viewing, viewing
 
 pytestmark = pytest.mark.process
 

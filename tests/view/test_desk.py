@@ -8,7 +8,7 @@ from passband.system.event_loop import complete
 from passband.view.desk import Desks, Reading
 from passband.view.scans import Scans
 from passband.view.shelf import Folder
-from stores import filled
+from support.samples.stores import filled
 
 
 def folder(path: Path, name: str) -> Folder:

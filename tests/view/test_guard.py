@@ -5,8 +5,8 @@ import socket
 import pytest
 
 from passband.view.guard import new_token
-from stores import filled
-from viewing import Viewing, viewing
+from support.samples.stores import filled
+from support.servers.viewing import Viewing, viewing
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband import measure, read
 from passband.trials.rows import ScoreRow, TrialRow
-from stores import begin, filled, writing
+from support.runs.commands import run
+from support.samples.stores import begin, filled, writing
 
 
 def lines(path: Path) -> list[dict[str, object]]:

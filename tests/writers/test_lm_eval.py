@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from commands import run
 from passband import summarize
 from passband.trials.merging.merge import merge
 from passband.trials.rows import TrialRow
-from stores import begin, filled, writing
+from support.runs.commands import run
+from support.samples.stores import begin, filled, writing
 
 
 def results(directory: Path, *options: object) -> dict[str, Any]:

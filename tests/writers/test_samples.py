@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from log_samples import SAMPLES
 from passband import read, summarize
 from passband.errors import InvalidInput
 from passband.readers import Groups, Options
@@ -15,6 +14,7 @@ from passband.readers.log_import import import_logs
 from passband.readers.logs import opened_trials, read_logs
 from passband.trials.merging.merge import merge
 from passband.writers.writing import write, writers
+from support.samples.log_samples import SAMPLES
 
 #: Not a run itself; and not texts of which only a number for all of them together is known.
 LOGS = sorted(set(SAMPLES) - {"run directory", "lm-eval"})

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband.cli.verbs.export import Form
 from passband.errors import InvalidInput
 from passband.trials.merging.merge import merge
 from passband.trials.reader import Trials
 from passband.writers.writing import form_of_name, write, writers
-from stores import filled
+from support.runs.commands import run
+from support.samples.stores import filled
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from passband.adaptive.remote.faults import (
 from passband.adaptive.remote.records import Item
 from passband.errors import InvalidInput, UnknownName, WrongType
 from passband.system.event_loop import complete
-from trismik_server import TrismikServer, refused
+from support.servers.trismik_server import TrismikServer, refused
 
 KEY = "a-key-of-the-test"
 Job = Callable[[TrismikClient], Any]

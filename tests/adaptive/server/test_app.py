@@ -19,8 +19,8 @@ from passband.adaptive.bank import Bank
 from passband.adaptive.server.keys import Keys
 from passband.adaptive.server.state import State
 from passband.system.event_loop import complete
-from properties import one_in
-from serving import client_of, make_service, sums
+from support.fuzz.properties import one_in
+from support.servers.serving import client_of, make_service, sums
 
 Json = dict[str, Any]
 Main = Callable[[TestClient], Coroutine[Any, Any, Any]]

@@ -7,7 +7,7 @@ import pytest
 from passband.adaptive.server.catalogue import Catalogue, item_json
 from passband.adaptive.server.refusal import Refusal
 from passband.errors import InvalidInput
-from serving import DESIGN, sums
+from support.servers.serving import DESIGN, sums
 
 DATACARD = {
     "task", "license", "version", "datasetHf", "languages", "datasetUrl", "itemsCount",

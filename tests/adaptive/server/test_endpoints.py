@@ -13,10 +13,10 @@ import pytest
 from passband.adaptive.bank import read_bank
 from passband.adaptive.server.listen import DESIGN
 from passband.adaptive.test import AdaptiveTest
-from serving import serving, write_bank_file
+from support.servers.serving import serving, write_bank_file
 
 pytestmark = pytest.mark.process
-DRIVER = Path(__file__).resolve().parents[2] / "unmodified_clients.py"
+DRIVER = Path(__file__).resolve().parents[2] / "support/servers/unmodified_clients.py"
 ITEMS = 6
 
 

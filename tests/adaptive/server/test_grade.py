@@ -12,7 +12,7 @@ from passband.adaptive.server.catalogue import Catalogue, Split
 from passband.adaptive.server.refusal import Refusal
 from passband.adaptive.server.service import Graded, given_answer, grade
 from passband.system.event_loop import complete
-from serving import DESIGN, sums
+from support.servers.serving import DESIGN, sums
 
 
 def split(folder: Path, **options: Any) -> Split:

@@ -7,7 +7,7 @@ import pytest
 
 from passband.adaptive.server.listen import Settings
 from passband.errors import InvalidInput
-from serving import serving, write_bank_file
+from support.servers.serving import serving, write_bank_file
 
 START = {"datasetId": "sums:adaptive", "split": "test", "seed": 1}
 

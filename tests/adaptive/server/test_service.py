@@ -18,7 +18,7 @@ from passband.adaptive.server.service import Service
 from passband.adaptive.server.state import State
 from passband.adaptive.test import AdaptiveTest
 from passband.system.event_loop import complete
-from serving import DESIGN, make_service, sums
+from support.servers.serving import DESIGN, make_service, sums
 
 Json = dict[str, Any]
 

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from commands import run
-from stores import filled
+from support.runs.commands import run
+from support.samples.stores import filled
 
 
 def test_a_copy_is_made_checked_and_not_overwritten(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband.adaptive.bank import read_bank
+from support.runs.commands import run
 
 
 @pytest.mark.slow

@@ -5,9 +5,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from commands import run
 from passband.trials.file.schema import FILE
-from stores import filled
+from support.runs.commands import run
+from support.samples.stores import filled
 
 
 def test_whole_and_damaged_runs(tmp_path: Path) -> None:

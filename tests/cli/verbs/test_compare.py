@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commands import run
+from support.runs.commands import run
 
 
 def write(path: Path, shift: float, seed: int, model: str | None = None) -> Path:

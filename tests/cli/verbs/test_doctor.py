@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from commands import run
 from passband.score.sandbox import doctor
-from sandboxes import reason_for_none
+from support.runs.commands import run
+from support.sandboxes.sandboxes import reason_for_none
 
 pytestmark = pytest.mark.process
 

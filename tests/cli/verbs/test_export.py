@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from commands import apart, finish, process, run
 from passband.trials.rows import ScoreRow, TrialRow
-from stores import begin, filled, problem, writing
+from support.runs.commands import apart, finish, process, run
+from support.samples.stores import begin, filled, problem, writing
 
 pytestmark = pytest.mark.process
 

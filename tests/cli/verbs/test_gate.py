@@ -10,11 +10,11 @@ import pytest
 import yaml
 from typer.main import get_command
 
-from commands import run
 from passband.cli.app import app
 from passband.trials.file.lock import Lock
 from passband.trials.rows import ScoreRow, TrialRow
-from stores import begin, filled, problem, writing
+from support.runs.commands import run
+from support.samples.stores import begin, filled, problem, writing
 
 WORKFLOW = Path(__file__).resolve().parents[3] / "examples" / "github-gate.yml"
 WINS = [3, 0, 8, 5, 1, 7, 0, 2] * 10

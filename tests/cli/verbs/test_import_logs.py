@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from commands import run
 from passband.trials.reader import Trials
+from support.runs.commands import run
 
 ROWS = "problem,trial,model,score\n" + "".join(
     f"p{problem},{trial},M,{(problem + trial) % 3 == 0:d}\n"

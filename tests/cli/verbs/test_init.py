@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from commands import process, run
-from fault_server import FaultServer, held, ok
 from passband.run.request import make_request
+from support.runs.commands import process, run
+from support.servers.fault_server import FaultServer, held, ok
 
 ROWS = 50
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from commands import Done, run
-from judged_runs import Truth, fill, judged_run
+from support.runs.commands import Done, run
+from support.runs.judged_runs import Truth, fill, judged_run
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
+from support.runs.commands import run
 
 
 @pytest.fixture

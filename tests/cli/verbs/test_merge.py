@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from commands import run
-from stores import filled, read_back, shard, writing
+from support.runs.commands import run
+from support.samples.stores import filled, read_back, shard, writing
 
 
 def test_two_models_in_one_directory(tmp_path: Path) -> None:

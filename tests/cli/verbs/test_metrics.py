@@ -2,7 +2,7 @@
 
 import json
 
-from commands import run
+from support.runs.commands import run
 
 
 def test_metrics_are_listed_with_their_spelling() -> None:

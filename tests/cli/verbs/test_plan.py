@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband import InvalidInput
 from passband.cli.verbs.plan import with_option_names
-from stores import filled
+from support.runs.commands import run
+from support.samples.stores import filled
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband.report.html.file import is_report
 from passband.trials.file.schema import FILE
-from stores import filled
+from support.runs.commands import run
+from support.samples.stores import filled
 
 WINS = [[1, 1, 0, 1], [0, 0, 0, 1], [1, 1, 1, 1]] * 4
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from commands import Done, finish, run
-from fault_server import FaultServer, ok, status
-from native_servers import PART, TEXT, THINKING, THOUGHT, content, message
 from passband.trials.reader import Trials
-from scripted import write_task
-from wire_servers import Case, said
+from support.runs.commands import Done, finish, run
+from support.runs.scripted import write_task
+from support.servers.fault_server import FaultServer, ok, status
+from support.servers.native_servers import PART, TEXT, THINKING, THOUGHT, content, message
+from support.servers.wire_servers import Case, said
 
 pytestmark = pytest.mark.usefixtures("folder")  # a working directory with sums.yaml and a model
 

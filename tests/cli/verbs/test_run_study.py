@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from commands import Done, run
-from fault_server import FaultServer, says
 from passband.trials.reader import Trials
+from support.runs.commands import Done, run
+from support.servers.fault_server import FaultServer, says
 
 pytestmark = pytest.mark.usefixtures("folder")  # a working directory with sums.yaml and a model
 

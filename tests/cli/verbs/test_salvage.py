@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from commands import run
 from passband.trials.file.schema import FILE
-from stores import filled, read_back
+from support.runs.commands import run
+from support.samples.stores import filled, read_back
 
 
 def damaged(directory: Path) -> Path:

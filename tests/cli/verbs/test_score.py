@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from commands import Done, run
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
-from stores import begin, forget, recount, writing
+from support.runs.commands import Done, run
+from support.samples.stores import begin, forget, recount, writing
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
-from serving import write_bank_file
+from support.runs.commands import run
+from support.servers.serving import write_bank_file
 
 
 @pytest.fixture

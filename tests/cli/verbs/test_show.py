@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from commands import Done, run
 from passband.trials.file.schema import FILE
 from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from stores import canonical, filled, judged, writing
+from support.runs.commands import Done, run
+from support.samples.stores import canonical, filled, judged, writing
 
 Ask = Callable[..., Done]
 

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from any_files import KINDS, json_values, tables, texts
-from commands import Done, finish, process, run
 from passband import __version__
 from passband.cli.app import app
 from passband.stats.data.spending import SPENT_METRICS
 from passband.stats.metric.registry import families
-from properties import one_in
+from support.fuzz.properties import one_in
+from support.runs.commands import Done, finish, process, run
+from support.samples.any_files import KINDS, json_values, tables, texts
 
 TRIALS = "problem,trial,score\n" + "".join(
     f"{problem},{trial},{int(trial <= wins)}\n"

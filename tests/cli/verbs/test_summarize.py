@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from commands import run as command
-from eva_runs import CONFIG, EXAMPLE, SIX, example, write_run
 from passband.summary.eva.document import MetricsSummary
+from support.runs.commands import run as command
+from support.samples.eva_runs import CONFIG, EXAMPLE, SIX, example, write_run
 
 
 def contents(folder: Path) -> dict[str, bytes]:

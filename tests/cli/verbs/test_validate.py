@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from commands import run
+from support.runs.commands import run
 
 
 def test_a_task_without_faults(folder: Path) -> None:

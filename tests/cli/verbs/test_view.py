@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from commands import process, run
 from passband.view.browser import redirect_file
-from stores import filled
+from support.runs.commands import process, run
+from support.samples.stores import filled
 
 
 @pytest.mark.process

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import inspect_tasks
+from support.samples import inspect_tasks
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,6 @@ import pytest
 from inspect_ai import Task
 from inspect_ai.model import get_model
 
-import light_tasks
-from fault_server import Behaviour, FaultServer, Received, says
 from passband.errors import InvalidInput
 from passband.generate.inspect.engine import Choice, choose_engine
 from passband.generate.inspect.source import InspectTask
@@ -19,7 +17,9 @@ from passband.run.request import make_request
 from passband.run.session import Finished
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
-from runs import HURRIED, Notes
+from support.runs.runs import HURRIED, Notes
+from support.samples import light_tasks
+from support.servers.fault_server import Behaviour, FaultServer, Received, says
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 N = 4

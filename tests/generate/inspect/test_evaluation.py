@@ -14,11 +14,11 @@ from unittest.mock import patch
 
 import pytest
 
-import commands
-from fault_server import Behaviour, FaultServer, Received, held, ok
-from inspect_runs import rows, run, statuses
 from passband.generate.provider import Hopeless
 from passband.trials.store import Store
+from support.runs import commands
+from support.runs.inspect_runs import rows, run, statuses
+from support.servers.fault_server import Behaviour, FaultServer, Received, held, ok
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 SERVED = 10  # requests that are answered before the others are held
@@ -62,10 +62,10 @@ def test_an_interrupted_run_leaves_what_is_in_flight() -> None:
 
 @pytest.mark.process
 def test_nothing_is_lost_and_nothing_twice_after_kill_9(tmp_path: Path) -> None:
-    shutil.copy(Path(__file__).parents[2] / "inspect_tasks.py", tmp_path)
+    shutil.copy(Path(__file__).parents[2] / "support/samples/inspect_tasks.py", tmp_path)
     with FaultServer(ten_then_hold) as server:
         process = commands.process(
-            "run", "inspect:inspect_tasks:plain", "--model", "openai:model", "--base-url",
+            "run", "inspect:support.samples.inspect_tasks:plain", "--model", "openai:model", "--base-url",
             server.url, "-n", 8, "--concurrency", 4, "--seed", "s", "--out", "run", "--engine",
             "inspect", "--json",
         )  # fmt: skip

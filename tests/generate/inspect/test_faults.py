@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from fault_server import FaultServer, Received, first_time, ok, rate_limit, status
-from inspect_runs import rows, run, statuses
 from passband.generate.inspect.subject import final_fault
 from passband.generate.provider import (
     Filtered,
@@ -19,6 +17,8 @@ from passband.generate.provider import (
     TimedOut,
 )
 from passband.run.loop.attempts import NothingAnswered
+from support.runs.inspect_runs import rows, run, statuses
+from support.servers.fault_server import FaultServer, Received, first_time, ok, rate_limit, status
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 CLIENTS = pytest.mark.parametrize("model", ["openai:model", "openai-api/svc/model"])

@@ -18,9 +18,6 @@ from inspect_ai.solver._task_state import sample_state
 from inspect_ai.util import sandbox, sandbox_with, store
 from inspect_ai.util._display import init_display_type
 
-import light_tasks
-from fault_server import FaultServer, says, status
-from light_tasks import numbers, reply_to
 from passband.generate.inspect import light as light_module
 from passband.generate.inspect.light import LightSubject
 from passband.generate.inspect.replay import Replay
@@ -33,6 +30,9 @@ from passband.generate.subject import ProviderSubject, Seeds, make_subject
 from passband.run.schedule.blocks import trial_seed
 from passband.score.inspect_value import inspect_scores
 from passband.score.scorer import Reference
+from support.samples import light_tasks
+from support.samples.light_tasks import numbers, reply_to
+from support.servers.fault_server import FaultServer, says, status
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 N = 4

@@ -24,7 +24,7 @@ from passband.generate.provider import (
     Unavailable,
     Unfinished,
 )
-from watched import Clock
+from support.runs.watched import Clock
 
 REQUEST = Request((), Sampling())
 

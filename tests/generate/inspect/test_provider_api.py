@@ -11,13 +11,13 @@ import pytest
 from inspect_ai.model import ChatMessageUser, ContentImage, GenerateConfig, ResponseSchema
 from inspect_ai.util import json_schema
 
-from fault_server import Exchange, FaultServer, behaviour, completion, ok, says
-from inspect_runs import rows, run, scores, statuses
 from passband.errors import InvalidInput
 from passband.generate.inspect.model import resolve_model
 from passband.generate.provider import Completion, Rejected, Request
 from passband.generate.registry import Connection
 from passband.run.loop.attempts import NothingAnswered
+from support.runs.inspect_runs import rows, run, scores, statuses
+from support.servers.fault_server import Exchange, FaultServer, behaviour, completion, ok, says
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 

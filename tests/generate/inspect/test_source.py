@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from inspect_ai import SampleSource, Task
 
-import inspect_tasks
 from passband.errors import InvalidInput, UnknownName
 from passband.generate.inspect.source import load_inspect_tasks
 from passband.generate.registry import Connection
 from passband.run.tasks import load_tasks
+from support.samples import inspect_tasks
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 FILE = """
@@ -66,7 +66,7 @@ def test_a_function_that_is_not_registered_gives_its_task_its_name(
 ) -> None:
     monkeypatch.setattr(inspect_tasks, "bare", lambda: Task(inspect_tasks.sums(1)), raising=False)
     inspect_tasks.bare.__name__ = "bare"  # type: ignore[attr-defined]
-    (task,) = load_inspect_tasks("inspect_tasks:bare")
+    (task,) = load_inspect_tasks("support.samples.inspect_tasks:bare")
     assert (task.name, list(task.samples)) == ("bare", ["p0"])
 
 
@@ -74,7 +74,7 @@ def test_arguments_that_a_task_does_not_have_are_refused(file: Path) -> None:
     with pytest.raises(UnknownName, match=r"-T cuont: .* Did you mean 'count'"):
         load_inspect_tasks(f"{file}@first", {"cuont": 3})
     with pytest.raises(UnknownName, match="It takes: nothing"):
-        load_inspect_tasks("inspect_tasks:two_turns", {"count": 3})
+        load_inspect_tasks("support.samples.inspect_tasks:two_turns", {"count": 3})
 
 
 def test_what_a_tasks_code_raises_is_reported(file: Path) -> None:
@@ -107,7 +107,7 @@ def test_what_a_task_prints_stays_off_the_output(
 def test_samples_made_on_the_way_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspect_tasks, "sums", lambda count: SampleSource.from_samples([]))
     with pytest.raises(InvalidInput, match="makes its samples while it runs"):
-        load_inspect_tasks("inspect_tasks:plain")
+        load_inspect_tasks("support.samples.inspect_tasks:plain")
 
 
 def test_keys_in_an_env_file_are_found_as_by_inspect(
@@ -117,9 +117,13 @@ def test_keys_in_an_env_file_are_found_as_by_inspect(
     monkeypatch.delenv("OTHER_API_KEY")
     connection = Connection("http://127.0.0.1:1/v1")
     with pytest.raises(InvalidInput, match="OTHER_API_KEY"):
-        load_inspect_tasks("inspect_tasks:plain", None, "openai-api/other/m", connection)
+        load_inspect_tasks(
+            "support.samples.inspect_tasks:plain", None, "openai-api/other/m", connection
+        )
     (tmp_path / ".env").write_text("OTHER_API_KEY=y\n")
-    (task,) = load_inspect_tasks("inspect_tasks:plain", None, "openai-api/other/m", connection)
+    (task,) = load_inspect_tasks(
+        "support.samples.inspect_tasks:plain", None, "openai-api/other/m", connection
+    )
     assert task.model is not None
 
 
@@ -131,9 +135,9 @@ def test_arguments_without_a_task_that_could_take_them_are_refused() -> None:
 @pytest.mark.parametrize(
     ("task", "message"),
     [
-        ("inspect_tasks:same_ids", "two samples have the same id: 1 and '1'"),
-        ("inspect_tasks:plan", "Did you mean 'plain'"),
-        ("inspect_tasks:sums", "must return a Task of Inspect; got list"),
+        ("support.samples.inspect_tasks:same_ids", "two samples have the same id: 1 and '1'"),
+        ("support.samples.inspect_tasks:plan", "Did you mean 'plain'"),
+        ("support.samples.inspect_tasks:sums", "must return a Task of Inspect; got list"),
         ("no_such_module:plain", "No module named"),
         ("nowhere.py@plain", "there is no file nowhere.py"),
         ("no_such_package/plain", "no package no_such_package is installed"),

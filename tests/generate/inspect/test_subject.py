@@ -13,8 +13,6 @@ from inspect_ai import Task
 from inspect_ai.model import get_model
 from inspect_ai.scorer import includes
 
-import inspect_tasks
-from inspect_runs import MODEL, rows, run, scores
 from passband.errors import InvalidInput
 from passband.generate.inspect import subject
 from passband.generate.inspect.calls import Trial
@@ -25,6 +23,8 @@ from passband.run.rescore.rescore import rescore_run
 from passband.run.schedule.blocks import trial_seed
 from passband.run.tasks import load_tasks
 from passband.trials.reader import Trials
+from support.runs.inspect_runs import MODEL, rows, run, scores
+from support.samples import inspect_tasks
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
@@ -171,7 +171,7 @@ def test_what_was_run_and_how_is_recorded() -> None:
     assert record.model == MODEL
     assert record.spec["task_args"] == {"count": 2, "temperature": 0.5}
     assert (record.spec["sampling"]["temperature"], record.spec["sampling"]["top_p"]) == (0.5, 0.9)
-    assert record.config["task"]["inspect"] == "inspect_tasks:plain"
+    assert record.config["task"]["inspect"] == "support.samples.inspect_tasks:plain"
     how = record.config["subject"]
     assert (how["engine"], how["client"]) == ("inspect", "passband")
     assert how["inspect_ai"] == version("inspect_ai")
@@ -198,7 +198,9 @@ def test_a_task_may_ask_for_the_model_when_it_is_made() -> None:
     run("own_model", "plain")
     for row in rows("own_model"):
         assert row.text == f"It is {30 + 2 * row.problem} (seed {row.seed})."
-    assert load_tasks("inspect:inspect_tasks:own_model")  # without a model it loads as well
+    assert load_tasks(
+        "inspect:support.samples.inspect_tasks:own_model"
+    )  # without a model it loads as well
 
 
 def test_other_samples_under_the_same_ids_are_refused() -> None:
@@ -227,7 +229,7 @@ def test_further_scorers_score_what_is_recorded() -> None:
 def test_simple_evaluate_gives_the_mean_of_every_scorer_also_in_a_running_loop() -> None:
     async def evaluated() -> dict[str, Any]:
         with pytest.warns(UserWarning, match="undecided"):  # which has no value
-            return simple_evaluate(MODEL, "inspect:inspect_tasks:several_scores", 2)
+            return simple_evaluate(MODEL, "inspect:support.samples.inspect_tasks:several_scores", 2)
 
     results = asyncio.run(evaluated())
     numbers, samples = results["results"]["several_scores"], results["samples"]["several_scores"]

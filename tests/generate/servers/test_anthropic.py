@@ -6,20 +6,6 @@ from typing import Any
 
 import pytest
 
-from fault_server import FaultServer, Script
-from native_servers import (
-    ANTHROPIC,
-    ANTHROPIC_STREAM,
-    ANTHROPIC_TOOL,
-    CACHED,
-    ENDED,
-    STARTED,
-    TEXT,
-    block,
-    event,
-    events,
-    message,
-)
 from passband.errors import InvalidInput
 from passband.generate.provider import (
     Completion,
@@ -33,7 +19,21 @@ from passband.generate.provider import (
     UnsupportedSetting,
 )
 from passband.generate.servers.anthropic import AnthropicServer
-from wire_servers import Case
+from support.servers.fault_server import FaultServer, Script
+from support.servers.native_servers import (
+    ANTHROPIC,
+    ANTHROPIC_STREAM,
+    ANTHROPIC_TOOL,
+    CACHED,
+    ENDED,
+    STARTED,
+    TEXT,
+    block,
+    event,
+    events,
+    message,
+)
+from support.servers.wire_servers import Case
 
 KEY = "sk-ant-test-0123456789"
 BY_NAME = {str(case) + str(case.body): case for case in ANTHROPIC}

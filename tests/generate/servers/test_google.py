@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from fault_server import FaultServer
-from native_servers import GOOGLE, GOOGLE_STREAM, PART, content, events, refusal
 from passband.errors import InvalidInput
 from passband.generate.provider import (
     Completion,
@@ -20,7 +18,9 @@ from passband.generate.provider import (
     Unavailable,
 )
 from passband.generate.servers.google import GoogleServer
-from wire_servers import Case
+from support.servers.fault_server import FaultServer
+from support.servers.native_servers import GOOGLE, GOOGLE_STREAM, PART, content, events, refusal
+from support.servers.wire_servers import Case
 
 KEY = "AIza-test-0123456789"
 BY_NAME = {str(case) + str(case.body): case for case in GOOGLE}

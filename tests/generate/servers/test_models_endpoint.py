@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from fault_server import FaultServer, Json, serving
 from passband.errors import InvalidInput
 from passband.generate.servers.models_endpoint import ServedModel, served_models
 from passband.generate.servers.openai import OpenAIServer
+from support.servers.fault_server import FaultServer, Json, serving
 
 
 def test_the_names_of_a_list() -> None:

@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-import fault_server as faults
-from fault_server import Behaviour, Exchange, FaultServer, Script, behaviour, completion
 from passband.errors import InvalidInput
 from passband.generate.provider import (
     Completion,
@@ -31,6 +29,15 @@ from passband.generate.provider import (
 )
 from passband.generate.servers import client
 from passband.generate.servers.openai import OpenAIServer
+from support.servers import fault_server as faults
+from support.servers.fault_server import (
+    Behaviour,
+    Exchange,
+    FaultServer,
+    Script,
+    behaviour,
+    completion,
+)
 
 KEY = "sk-test/with+odd=signs"
 ASKED = Request((Message("user", "What is 17 + 25?"),), Sampling(), (5,))

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-import fault_server as faults
-from fault_server import Behaviour, Exchange, FaultServer, Received, Script
 from passband.generate.provider import (
     Completion,
     Filtered,
@@ -25,7 +23,9 @@ from passband.generate.provider import (
 )
 from passband.generate.servers import event_stream
 from passband.generate.servers.openai import OpenAIServer
-from wire_servers import CALL, Case, error
+from support.servers import fault_server as faults
+from support.servers.fault_server import Behaviour, Exchange, FaultServer, Received, Script
+from support.servers.wire_servers import CALL, Case, error
 
 Json = dict[str, Any]
 ASKED = Request((Message("user", "What is 17 + 25?"),), Sampling(max_tokens=9), (5,))

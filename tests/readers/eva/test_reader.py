@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from any_files import json_values
-from commands import run as command
-from eva_runs import CONFIG, content, example, metric, write_run, write_trial
 from passband import InvalidInput, compare, estimate, read
 from passband.readers.eva.record import MetricScore, Turns, metric_score
 from passband.readers.eva.run import read_eva_run
 from passband.readers.options import Options
 from passband.readers.reader import find_reader
 from passband.readers.runs import groups_of_runs
+from support.runs.commands import run as command
+from support.samples.any_files import json_values
+from support.samples.eva_runs import CONFIG, content, example, metric, write_run, write_trial
 
 
 def test_the_example(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from stores import canonical, filled, writing
+from support.samples.stores import canonical, filled, writing
 
 BOXED = [{"function": "extract", "rules": ["boxed"]}]
 

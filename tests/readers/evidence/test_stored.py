@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import commands
 from passband.errors import InvalidInput
 from passband.readers.evidence.stored import stored_outcomes
 from passband.stats.data.evidence import Finding
@@ -18,7 +17,8 @@ from passband.stats.data.outcomes import Outcomes
 from passband.trials.file.schema import FILE
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from stores import canonical, writing
+from support.runs import commands
+from support.samples.stores import canonical, writing
 
 
 def stored(

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from commands import run
-from inspect_logs import (
+from passband import InvalidInput, Outcomes, read
+from passband.readers import Log, Options
+from passband.readers.inspect.log import InspectLog
+from support.runs.commands import run
+from support.samples.inspect_logs import (
     DEFLATED,
     STORED,
     ZSTD,
@@ -23,9 +26,6 @@ from inspect_logs import (
     write_zip,
     zipfile,
 )
-from passband import InvalidInput, Outcomes, read
-from passband.readers import Log, Options
-from passband.readers.inspect.log import InspectLog
 
 ROWS: dict[str | int, list[Any]] = {"a": ["C", "I", "C"], "b": ["I", "I", "C"]}
 LETTERS = grid(ROWS)

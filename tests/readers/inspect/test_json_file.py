@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from inspect_logs import failed, grid, header, sample, write_eval, write_json
 from passband import InvalidInput, read
 from passband.readers import Log, Options
 from passband.readers.inspect.log import InspectLog, is_inspect_json
+from support.samples.inspect_logs import failed, grid, header, sample, write_eval, write_json
 
 RECORDS = [*grid({"a": ["C", "I"], 7: ["P", float("nan")]}), failed("c"),
            failed("c", 2, "CancelledError('x')")]  # fmt: skip

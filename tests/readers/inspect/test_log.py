@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from commands import run
-from inspect_logs import failed, grid, sample, write_eval, write_json, write_killed
 from passband import InvalidInput, read
 from passband.readers.inspect.log import InspectLog
+from support.runs.commands import run
+from support.samples.inspect_logs import failed, grid, sample, write_eval, write_json, write_killed
 
 GOOD, POOR = grid({"a": ["C", "C"], "b": ["C", "I"]}), grid({"a": ["I", "C"], "b": ["I", "I"]})
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from passband import read
 from passband.readers.tables import table
 from passband.readers.tables.table import coded_columns
-from properties import times
+from support.fuzz.properties import times
 
 plain = st.text(st.sampled_from("ab01. -=\t;'"), max_size=20)
 odd = st.sampled_from(['"', '"a"', "a\r", "é", "\0", " a", "a ", "", "x" * 63, "x" * 65, "1e9"])

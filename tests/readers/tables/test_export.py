@@ -14,7 +14,7 @@ from passband.trials.encoding import canonical
 from passband.trials.exports.export import EXPORTS, export
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
-from stores import begin, writing
+from support.samples.stores import begin, writing
 
 TEXTS = [
     '=HYPERLINK("http://x","y")', "+1", "-1+cmd|x", "-5", "@SUM(A1)", "＝1", "\t=1", "\r", "\n-",

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from log_samples import DEEPEVAL, case, document
 from passband import InvalidInput, read
 from passband.readers import Options, readers
+from support.samples.log_samples import DEEPEVAL, case, document
 
 
 def written(folder: Path, cases: list[Any], **more: Any) -> Path:

@@ -8,7 +8,7 @@ import pytest
 
 from passband import InvalidInput, measure
 from passband.readers import Options, read, readers
-from tool_logs import evalplus_trial, write_json
+from support.samples.tool_logs import evalplus_trial, write_json
 
 TRIALS = {
     "HumanEval/0": [("pass", "pass"), ("pass", "fail"), ("fail", "fail"), ("pass", "pass")],

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from log_samples import EVALSCOPE, lines, review
 from passband import InvalidInput, read
 from passband.readers import Options, readers
+from support.samples.log_samples import EVALSCOPE, lines, review
 
 
 def written(folder: Path, values: list[Any]) -> Path:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from log_samples import HELM, document, folder, request_state, stat
 from passband import InvalidInput, read
 from passband.readers import Options, readers
+from support.samples.log_samples import HELM, document, folder, request_state, stat
 
 
 def entry(instance: str, value: float, trial: int = 0, **more: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from passband import InvalidInput, measure
 from passband.readers import Options, read, readers
 from passband.readers.names import plain_name
 from passband.stats.data.scale import UNIT
-from tool_logs import human_eval_line, write_lines
+from support.samples.tool_logs import human_eval_line, write_lines
 
 LINES = [
     human_eval_line("HumanEval/0", True),

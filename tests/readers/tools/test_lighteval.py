@@ -8,7 +8,7 @@ import pytest
 
 from passband import InvalidInput, measure
 from passband.readers import Options, read, readers
-from tool_logs import detail, write_parquet
+from support.samples.tool_logs import detail, write_parquet
 
 ONE = "pass@k:k=1&n=4"
 FOUR = "pass@k:k=2&n=4"

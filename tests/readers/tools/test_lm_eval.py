@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commands import run
 from passband import InvalidInput, measure
 from passband.readers import Options, read, readers
 from passband.readers.log import Log
-from scripted import evaluated
-from tool_logs import lm_eval_line, lm_eval_results, write_json, write_lines
+from support.runs.commands import run
+from support.runs.scripted import evaluated
+from support.samples.tool_logs import lm_eval_line, lm_eval_results, write_json, write_lines
 
 DATE = "2026-01-31T12-00-00.123456"
 ANSWER = {"function": "regex", "regex_pattern": "answer is (-?[0-9,]+)"}

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from log_samples import NEMO_EVALUATOR, document, lines, step
 from passband import InvalidInput, read
+from support.samples.log_samples import NEMO_EVALUATOR, document, lines, step
 
 
 def written(folder: Path, steps: list[Any], **bundle: Any) -> Path:

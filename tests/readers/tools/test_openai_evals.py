@@ -7,7 +7,7 @@ import pytest
 
 from passband import InvalidInput, measure
 from passband.readers import Options, read, readers
-from tool_logs import evals_event, evals_spec, write_lines
+from support.samples.tool_logs import evals_event, evals_spec, write_lines
 
 
 def match(number: int, sample: str, correct: Any, **more: Any) -> Any:

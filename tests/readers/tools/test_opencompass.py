@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from log_samples import OPENCOMPASS, document
 from passband import InvalidInput, read
+from support.samples.log_samples import OPENCOMPASS, document
 
 
 def numbered(corrects: list[Any], prompts: list[Any] | None = None) -> dict[str, Any]:

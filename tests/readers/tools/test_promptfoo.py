@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from log_samples import PROMPTFOO, document, lines, result
 from passband import InvalidInput, read
 from passband.readers import Options, readers
+from support.samples.log_samples import PROMPTFOO, document, lines, result
 
 COLUMN = {"provider": {"id": "openai:n", "label": "N"}, "promptIdx": 1}
 

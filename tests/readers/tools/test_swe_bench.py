@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
-from log_samples import SWE_BENCH, document, folder, report
 from passband import InvalidInput, Outcomes, read
+from support.runs.commands import run
+from support.samples.log_samples import SWE_BENCH, document, folder, report
 
 
 def counts(outcomes: Outcomes) -> dict[str, list[int]]:

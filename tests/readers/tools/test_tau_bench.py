@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from passband import InvalidInput, measure
 from passband.readers import Options, read, readers
-from tool_logs import tau_error, tau_trial, write_json
+from support.samples.tool_logs import tau_error, tau_trial, write_json
 
 
 @given(wins=st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1, max_size=6))

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from log_samples import TERMINAL_BENCH, attempt, document, terminal_bench
 from passband import InvalidInput, read
+from support.samples.log_samples import TERMINAL_BENCH, attempt, document, terminal_bench
 
 
 def written(folder: Path, results: list[Any]) -> Path:

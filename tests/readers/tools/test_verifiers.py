@@ -8,7 +8,7 @@ import pytest
 
 from passband import InvalidInput, measure
 from passband.readers import Options, read, readers
-from tool_logs import episode, rollout, trace, write_lines
+from support.samples.tool_logs import episode, rollout, trace, write_lines
 
 REWARDS = {"correct": {"score": 1.0, "weight": 0.8}, "format": {"score": 0.5, "weight": 0.2}}
 

@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from chart_samples import CHARTS, STRANGE
 from passband.report.charts.bar import Bar
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.interval_bars import IntervalBars
@@ -16,6 +15,7 @@ from passband.report.charts.split_bar import Part, SplitBar
 from passband.report.charts.theme import DARK, LIGHT, NOTEBOOK, PAGE
 from passband.report.charts.tries_curve import TriesCurve, TriesLine
 from passband.report.charts.write import vega_json
+from support.samples.chart_samples import CHARTS, STRANGE
 
 ALL = CHARTS | STRANGE
 SVG = "{http://www.w3.org/2000/svg}"

@@ -4,12 +4,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from chart_samples import BARS
 from passband.report.charts.bar import Bar
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.interval_bars import IntervalBars
 from passband.report.charts.theme import LIGHT
 from passband.report.style import PLAIN, Figure
+from support.samples.chart_samples import BARS
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chart_samples import STRANGE, tries_line
 from passband.report.charts.theme import LIGHT
 from passband.report.charts.tries_curve import TriesCurve, TriesLine, apart
 from passband.stats.interval.rounding import Rounding
+from support.samples.chart_samples import STRANGE, tries_line
 
 SVG = "{http://www.w3.org/2000/svg}"
 

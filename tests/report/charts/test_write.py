@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from chart_samples import CHARTS, STRANGE
 from passband.errors import InvalidInput
 from passband.report.charts.bar import Bar
 from passband.report.charts.interval_bars import IntervalBars
 from passband.report.charts.theme import LIGHT
 from passband.report.charts.write import missing_note, rendered, vega_json, write_charts
+from support.samples.chart_samples import CHARTS, STRANGE
 
 
 def test_every_chart_is_written_in_every_format(tmp_path: Path) -> None:

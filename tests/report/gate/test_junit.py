@@ -4,10 +4,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from gates import BASE, NASTY, WORSE, every_verdict, named
 from passband.report.gate.junit import gate_junit
 from passband.summary.gate.gate import gate
 from passband.summary.gate.policy import GatePolicy
+from support.samples.gates import BASE, NASTY, WORSE, every_verdict, named
 
 
 def test_each_verdict_has_its_tag() -> None:

@@ -5,8 +5,8 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from gates import NASTY, every_verdict, named
 from passband.report.gate.markdown import gate_comment, gate_step_summary, marker
+from support.samples.gates import NASTY, every_verdict, named
 
 TAGS = {"code", "details", "h3", "li", "p", "pre", "summary", "table", "tbody", "td", "th", "thead"}
 TAGS |= {"tr", "ul"}

@@ -1,9 +1,9 @@
 """Gates on the terminal: rows, words and bars."""
 
-from gates import NASTY, every_verdict, named
 from passband.report.gate.bars import difference_bars
 from passband.report.gate.text import gate_notes, gate_text
 from passband.report.style import Style
+from support.samples.gates import NASTY, every_verdict, named
 
 
 def test_every_line_is_a_row_and_the_headline_says_why() -> None:

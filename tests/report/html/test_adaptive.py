@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband import summarize
 from passband.report.html.adaptive import ability_chart
 from passband.report.html.report import charts_by_folder, report_page
@@ -12,7 +11,8 @@ from passband.report.html.run_text import RunText
 from passband.stats.interval.default.wilson import normal_quantile
 from passband.summary.findings.findings import SourceFindings
 from passband.summary.findings.sources import read_findings
-from stores import filled
+from support.runs.commands import run
+from support.samples.stores import filled
 
 
 @pytest.fixture(scope="module")

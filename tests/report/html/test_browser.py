@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from browser import Browser, Page
-from commands import run
 from passband.report.html.report import report_page
 from passband.summary.compare.models import Contest
 from passband.summary.findings.several import compared_findings
 from passband.summary.findings.sources import read_findings
 from passband.trials.encoding import canonical
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from stores import writing
+from support.runs.commands import run
+from support.samples.stores import writing
+from support.servers.browser import Browser, Page
 
 pytestmark = pytest.mark.process
 EVIL = "</script><img src=x onerror=planted=1><svg onload=planted=1>"

@@ -14,7 +14,7 @@ from passband.summary.findings.findings import ReportRequest
 from passband.summary.findings.sources import read_findings
 from passband.summary.summary import Request
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
-from stores import begin, filled, judged, problem, writing
+from support.samples.stores import begin, filled, judged, problem, writing
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 WINS = [[1, 1, 0, 1], [0, 0, 0, 1], [1, 1, 1, 1], [0, 0, 0, 0]] * 5

@@ -17,7 +17,7 @@ from passband.summary.findings.several import (
     compared_sources,
 )
 from passband.summary.findings.sources import read_findings
-from stores import filled
+from support.samples.stores import filled
 
 EVIL = "</script><img src=x onerror=alert(1)>"
 

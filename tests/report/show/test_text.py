@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.report.show.text import cells, clean, one_line, wrapped
-from stores import any_text
+from support.samples.stores import any_text
 
 long_text = st.text(st.characters(exclude_categories=()), max_size=200)
 

@@ -19,7 +19,7 @@ from rich.console import Console
 from passband.report.terminal import live
 from passband.report.terminal.live import JsonEvents, LiveTable, PlainLines, Quiet, make_display
 from passband.run.task_run import Price
-from watched import Clock, Watched
+from support.runs.watched import Clock, Watched
 
 HOSTILE = "\x1b]52;c;aGk=\x07\x1b[2J\u202e[bold]evil"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judges import JudgedBench
+from support.runs.judges import JudgedBench
 
 
 @pytest.fixture

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from canary import canary
-from fault_server import FaultServer, Received, length, rate_limit, same_answer, says, status
-from judges import FAIL, PASS, JudgedBench, answer_in, both, calls_to_judge, numbered
+from support.runs.judges import FAIL, PASS, JudgedBench, answer_in, both, calls_to_judge, numbered
+from support.sandboxes.canary import canary
+from support.servers.fault_server import (
+    FaultServer,
+    Received,
+    length,
+    rate_limit,
+    same_answer,
+    says,
+    status,
+)
 
 HM = says("Hm.")
 

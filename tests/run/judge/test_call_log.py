@@ -11,7 +11,7 @@ import pytest
 from passband.errors import InvalidInput
 from passband.run.judge.call_log import CallLog
 from passband.trials.store import Store
-from stores import begin, call, writing
+from support.samples.stores import begin, call, writing
 
 
 @pytest.fixture

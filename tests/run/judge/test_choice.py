@@ -9,7 +9,7 @@ import pytest
 from passband.errors import InvalidInput
 from passband.run.judge.choice import JudgeChoice, judged_tasks
 from passband.score.judge.scorer import JudgeScorer, make_judge
-from runs import sums
+from support.runs.runs import sums
 
 
 def test_a_judge_comes_after_the_scorers_of_a_task() -> None:

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from fault_server import FaultServer, held, missing_usage, says, unauthorized_401
-from judges import PASS, JudgedBench, both, calls_to_judge, numbered
 from passband.errors import ExitCode, InvalidInput
 from passband.report.run import RunReport
 from passband.report.words import money
 from passband.run.budget import NoTokenCounts
 from passband.run.judge.judge import JudgeFailed
 from passband.run.task_run import Price
-from runs import HURRIED
+from support.runs.judges import PASS, JudgedBench, both, calls_to_judge, numbered
+from support.runs.runs import HURRIED
+from support.servers.fault_server import FaultServer, held, missing_usage, says, unauthorized_401
 
 FREE = Price(0.0, 0.0)
 

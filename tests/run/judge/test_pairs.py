@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fault_server import FaultServer, Received, says
-from judges import JudgedBench, both, calls_to_judge
 from passband.errors import InvalidInput
 from passband.score.judge.bias import Flips, count_flips
+from support.runs.judges import JudgedBench, both, calls_to_judge
+from support.servers.fault_server import FaultServer, Received, says
 
 PAIRS = {"form": "pairwise", "against": "run"}
 FIRST = says("The first.\nVERDICT: A")

@@ -11,12 +11,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import clusters  # noqa: F401 - before ray
 import pytest
 
-import clusters  # noqa: F401 - before ray
-from commands import run
-from fault_server import FaultServer, Received, after, unauthorized_401
-from judges import FAIL, JUDGE, PASS, JudgedBench, answer_in, both, calls_to_judge
 from passband.errors import InvalidInput
 from passband.generate.provider import (
     Completion,
@@ -32,7 +29,10 @@ from passband.generate.provider import (
 from passband.generate.registry import Connection
 from passband.run.judge.remote import JudgeActor, NamedModel, remote_subject
 from passband.trials.reader import Trials
-from runs import sums
+from support.runs.commands import run
+from support.runs.judges import FAIL, JUDGE, PASS, JudgedBench, answer_in, both, calls_to_judge
+from support.runs.runs import sums
+from support.servers.fault_server import FaultServer, Received, after, unauthorized_401
 
 MODEL = f"openai:{JUDGE}"
 REQUEST = Request((Message("user", "VERDICT?"),), Sampling())

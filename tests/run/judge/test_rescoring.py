@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from commands import process, run
-from fault_server import FaultServer, Received, held, says
-from judges import JUDGE, PASS, JudgedBench, both, calls_to_judge, numbered, write_judge
 from passband.errors import ExitCode, InvalidInput
 from passband.run.judge.choice import JudgeChoice
 from passband.run.judge.rescoring import Judging
@@ -18,7 +15,18 @@ from passband.run.rescore.rescore import Rescoring, rescore_run, score_again
 from passband.trials.reader import Trials
 from passband.trials.records import RunRecord
 from passband.trials.store import Store
-from runs import HURRIED, NAME, Notes
+from support.runs.commands import process, run
+from support.runs.judges import (
+    JUDGE,
+    PASS,
+    JudgedBench,
+    both,
+    calls_to_judge,
+    numbered,
+    write_judge,
+)
+from support.runs.runs import HURRIED, NAME, Notes
+from support.servers.fault_server import FaultServer, Received, held, says
 
 
 class Observer(Notes):

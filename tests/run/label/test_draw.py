@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from judged_runs import fill, judged_run
 from passband import InvalidInput
 from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import enter_labels
 from passband.run.label.sheet import SheetRow, read_sheet
 from passband.trials.reader import Trials
+from support.runs.judged_runs import fill, judged_run
 
 
 def rows(path: Path) -> list[SheetRow]:

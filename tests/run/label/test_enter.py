@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from judged_runs import Truth, fill, judged_run
 from passband import InvalidInput
 from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import LabelRequest, enter_labels
 from passband.trials.reader import Trials
-from stores import writing
+from support.runs.judged_runs import Truth, fill, judged_run
+from support.samples.stores import writing
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def test_labellers_have_scorers_of_their_own(run: Path, mine: Callable[..., Path
 
 
 def test_a_scorer_of_that_name_is_not_taken(tmp_path: Path, mine: Callable[..., Path]) -> None:
-    from stores import filled
+    from support.samples.stores import filled
 
     run = filled(tmp_path / "plain", [[1, 0]] * 3)
     from passband.trials.rows import ScorerEntry

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import passband
-from fault_server import FaultServer
 from passband import register_repeat_aggregation, simple_evaluate
 from passband.errors import InvalidInput, PassbandWarning, UnknownName, WrongType
 from passband.run.loop.loop import Runner
 from passband.score.repeats import aggregations
 from passband.tasks.file.loader import load_task
-from scripted import SEED, Script, evaluated, write_task
+from support.runs.scripted import SEED, Script, evaluated, write_task
+from support.servers.fault_server import FaultServer
 
 TARGETS = {"a": "2", "b": "4", "c": "6", "d": "8"}
 ANSWERS = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from commands import Done, run
 from passband.trials.reader import Trials
+from support.runs.commands import Done, run
 
 MODEL = """
 from passband.generate.provider import Completion

@@ -11,7 +11,7 @@ from passband.run.loop.grader import Grader
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference, Score, Scorer
 from passband.trials.rows import STATUSES, TrialRow
-from stores import any_text
+from support.samples.stores import any_text
 
 REFERENCES = [Reference(("4",)), Reference(("4", "four")), Reference(()), Reference((" ",))]
 TEXTS = ["The answer is 4.", r"\boxed{four}", r"\boxed{", "", " ", "[invalid]", "####  ", "4", None]

@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-import fault_server as faults
-from fault_server import FaultServer
 from passband.errors import PassbandError
 from passband.generate.provider import Completion, ProviderFault, RateLimited, Request, Unavailable
 from passband.generate.registry import Connection
@@ -22,7 +20,9 @@ from passband.run.settings import Settings
 from passband.trials import store
 from passband.trials.file import writer
 from passband.trials.file.writer import DiskNearlyFull
-from runs import HURRIED, Bench, run_watched, sums
+from support.runs.runs import HURRIED, Bench, run_watched, sums
+from support.servers import fault_server as faults
+from support.servers.fault_server import FaultServer
 
 
 class Model:

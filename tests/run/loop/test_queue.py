@@ -7,7 +7,7 @@ from passband.generate.provider import Sampling
 from passband.run.loop.queue import Queue
 from passband.run.schedule.blocks import trial_seed
 from passband.run.schedule.schedule import every_problem
-from runs import sums
+from support.runs.runs import sums
 
 
 class Part(SimpleNamespace):

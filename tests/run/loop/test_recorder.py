@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from fault_server import FaultServer
 from passband.run.loop.grader import Grader
 from passband.run.loop.loop import recorder
 from passband.score import patterns
@@ -17,8 +16,9 @@ from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
 from passband.score.workers.worker_pool import pool
 from passband.trials.rows import TrialRow
-from runs import Bench, sums
-from stores import writing
+from support.runs.runs import Bench, sums
+from support.samples.stores import writing
+from support.servers.fault_server import FaultServer
 
 HARD = {"function": "regex", "regex_pattern": r"answer is (.*?)\."}
 REFERENCE = Reference(("42",))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commands import Done, run
 from passband.trials.reader import Trials
+from support.runs.commands import Done, run
 
 MODEL = """
 from passband.generate.provider import Completion

@@ -5,12 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from code_runs import BROKEN, CRASHES, HANGS, ORDER, RIGHT, WRONG, run_functions, write_functions
 from passband.run.rescore.rescore import rescore_run
 from passband.score.code.flaky_sample import TrialRef, chosen_again, chosen_timeouts, hash_seed
 from passband.summary.from_run import summarize_run
 from passband.trials.merging.merge import merge
 from passband.trials.reader import Trials
+from support.runs.code_runs import (
+    BROKEN,
+    CRASHES,
+    HANGS,
+    ORDER,
+    RIGHT,
+    WRONG,
+    run_functions,
+    write_functions,
+)
 
 pytestmark = pytest.mark.process
 

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-import clusters
-import sandboxes
-from code_runs import CRASHES, RIGHT, WRONG, run_functions, write_functions
-from commands import Done, process, run
-from fault_server import FaultServer, Received, held, ok
 from passband import plugins
 from passband.score.registry import scorers
 from passband.trials.reader import Trials
+from support.runs.code_runs import CRASHES, RIGHT, WRONG, run_functions, write_functions
+from support.runs.commands import Done, process, run
+from support.sandboxes import sandboxes
+from support.servers import clusters
+from support.servers.fault_server import FaultServer, Received, held, ok
 
 pytestmark = clusters.MARKS
 Words = tuple[str, ...]

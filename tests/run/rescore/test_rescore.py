@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-import fault_server as faults
 from passband.errors import InvalidInput
 from passband.run.loop.grader import Grader
 from passband.run.rescore.rescore import Rescoring, chosen_scorers, score_again, score_recorded
@@ -15,7 +14,8 @@ from passband.trials.reader import Trials
 from passband.trials.records import RunRecord
 from passband.trials.rows import ScorerEntry
 from passband.trials.store import Store
-from runs import NAME, Bench, number_scorer, sums
+from support.runs.runs import NAME, Bench, number_scorer, sums
+from support.servers import fault_server as faults
 
 
 class Counting(Scorer):

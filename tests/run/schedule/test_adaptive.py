@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from banks import bank
-from commands import Done, apart, run
 from passband.adaptive.bank import write_bank
 from passband.adaptive.recorded import read_recorded
 from passband.summary.from_sources import summarize
 from passband.trials.reader import Trials
+from support.runs.commands import Done, apart, run
+from support.samples.banks import bank
 
 MODEL = "python:solver:answer"
 SOLVER = '''

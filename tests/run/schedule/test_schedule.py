@@ -16,7 +16,7 @@ from passband.run.session import Finished
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
 from passband.trials.rows import TrialRow
-from runs import HURRIED, Bench, number_scorer, run_watched, sums
+from support.runs.runs import HURRIED, Bench, number_scorer, run_watched, sums
 
 ENOUGH, MOST = 2, 6
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from commands import process, run
 from passband import Outcomes, compare, summarize
 from passband.errors import InvalidInput
 from passband.generate.problem import Problem
@@ -27,7 +26,8 @@ from passband.summary.summary import Summary
 from passband.summary.until import UntilResult, until_result
 from passband.tasks.task import Task
 from passband.trials.reader import Trials
-from runs import HURRIED, Bench, run_watched, sums
+from support.runs.commands import process, run
+from support.runs.runs import HURRIED, Bench, run_watched, sums
 
 GOAL = Until(0.07)
 RATES = [0.9, 0.1, 0.5, 0.7, 1.0, 0.0, 0.3, 0.6, 0.95, 0.2]

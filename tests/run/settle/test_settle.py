@@ -26,7 +26,7 @@ from passband.summary.gate.settled import GateLook
 from passband.summary.gate.sources import Reading
 from passband.tasks.task import Task
 from passband.trials.reader import Trials
-from runs import Notes
+from support.runs.runs import Notes
 
 TOKENS = 100_000  # of an answer: at 10 per million it costs 1
 PRICES = "{good: {prompt: 0, completion: 10}, weak: {prompt: 0, completion: 10}}"

@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-from commands import run
-from fault_server import Behaviour, FaultServer, Received, after, held, ok, status
 from passband.errors import InvalidInput, PassbandError
 from passband.run.request import RunRequest, make_request
 from passband.run.session import Finished
@@ -29,7 +27,9 @@ from passband.run.task_run import Price
 from passband.trials.file.lock import Busy
 from passband.trials.file.schema import SHARDS
 from passband.trials.reader import Trials
-from runs import HURRIED, Notes
+from support.runs.commands import run
+from support.runs.runs import HURRIED, Notes
+from support.servers.fault_server import Behaviour, FaultServer, Received, after, held, ok, status
 
 pytestmark = pytest.mark.process
 
@@ -289,7 +289,7 @@ def test_what_cannot_be_split_is_refused(
 
 
 def test_tasks_that_are_no_names_are_refused(tmp_path: Path) -> None:
-    from runs import sums
+    from support.runs.runs import sums
 
     made = make_request(sums(), "openai:model", out=tmp_path / "run", base_url="http://127.0.0.1:9")
     with pytest.raises(InvalidInput, match="by name"):

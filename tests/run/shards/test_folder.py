@@ -10,7 +10,7 @@ from passband.run.shards import folder as folder_module
 from passband.run.shards.folder import leading, merge_leftovers, once_free, refuse_led
 from passband.trials.file.lock import Busy, holder
 from passband.trials.file.schema import SHARDS
-from runs import Notes
+from support.runs.runs import Notes
 
 
 def test_one_leads_and_an_empty_folder_goes(tmp_path: Path) -> None:

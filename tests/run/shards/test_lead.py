@@ -16,7 +16,7 @@ from passband.run.shards.job import ShardJob
 from passband.run.shards.launch import Launch
 from passband.run.shards.wire import Ended, Event, Failed, Grant, Lost, Note, Order, Stop
 from passband.trials.file.schema import SHARDS
-from runs import HURRIED, Notes
+from support.runs.runs import HURRIED, Notes
 
 
 @dataclass

@@ -11,7 +11,7 @@ from passband.run.request import make_request
 from passband.run.shards.job import ShardJob
 from passband.run.shards.local import LocalProcesses, ShardProcess
 from passband.run.shards.wire import Event, Failed, Lost, Stop
-from runs import HURRIED
+from support.runs.runs import HURRIED
 
 pytestmark = pytest.mark.process
 

@@ -14,9 +14,6 @@ from typing import Any
 
 import pytest
 
-import clusters
-from commands import run
-from fault_server import FaultServer, Received, held, ok
 from passband.cluster.nodes import Node
 from passband.errors import InvalidInput, PassbandError
 from passband.run.request import RunRequest, make_request
@@ -26,7 +23,10 @@ from passband.run.shards.driver import run_shards
 from passband.run.shards.launch import Launch
 from passband.run.shards.ray import ShardActor
 from passband.trials.file.schema import SHARDS
-from runs import HURRIED, Notes
+from support.runs.commands import run
+from support.runs.runs import HURRIED, Notes
+from support.servers import clusters
+from support.servers.fault_server import FaultServer, Received, held, ok
 
 ray = pytest.importorskip("ray")
 pytestmark = clusters.MARKS

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from fault_server import FaultServer
 from passband.errors import ExitCode
 from passband.run.request import make_request
 from passband.run.session import Controls
@@ -22,7 +21,8 @@ from passband.run.shards.wire import Ended, Failed, Grant, Stop
 from passband.run.shards.worker import ShardEvents, read_job, run_job, written_job
 from passband.trials.file.lock import Lock
 from passband.trials.reader import Trials
-from runs import HURRIED
+from support.runs.runs import HURRIED
+from support.servers.fault_server import FaultServer
 
 
 @pytest.fixture(autouse=True)

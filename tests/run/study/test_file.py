@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband.errors import InvalidInput
 from passband.run.study.file import StudyFile, is_study_file, read_study
 from passband.run.task_run import Price
+from support.runs.commands import run
 
 WHOLE = """\
 tasks: [arithmetic, sums.yaml]

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from commands import Done, finish, run
-from fault_server import FaultServer, Received, ok, status
 from passband.errors import ExitCode, InvalidInput
 from passband.run.study.build import study_of_models
 from passband.run.study.study import StudyEnd, refuse_twice
+from support.runs.commands import Done, finish, run
+from support.servers.fault_server import FaultServer, Received, ok, status
 
 ROWS = [{"id": f"p{n}", "question": f"What is {n} + {n}?", "sum": 2 * n} for n in range(5)]
 TASK = """

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from human_eval_data import human_eval_file, mutants, read_rows
 from passband.errors import InvalidInput
 from passband.score.builtin.made import code
 from passband.score.code.outcome import outcome_in
@@ -21,6 +20,7 @@ from passband.score.pipeline import make_scorer
 from passband.score.sandbox import find_sandbox
 from passband.score.sandbox.protocol import SandboxFailed
 from passband.score.scorer import Reference, Score
+from support.samples.human_eval_data import human_eval_file, mutants, read_rows
 
 pytestmark = pytest.mark.process
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from extraction_texts import AMBIGUOUS, LETTERS, NUMBERS, TEXTS
 from passband.score.extract.answer import extract, narrowed
 from passband.score.extract.rules import Extracted
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
+from support.samples.extraction_texts import AMBIGUOUS, LETTERS, NUMBERS, TEXTS
 
 FOR_NUMBERS = ("boxed", "marker", "last_number")
 FOR_LETTERS = ("letter", "boxed", "marker")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from passband.score.sandbox.zygotes import Zygotes
-from sandboxes import opened
+from support.sandboxes.sandboxes import opened
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from passband.score.sandbox.bubblewrap import recipe
 from passband.score.sandbox.interpreter import Interpreter
-from sandboxes import reason_for_none
+from support.sandboxes.sandboxes import reason_for_none
 
 SCRIPT = """
 import sys

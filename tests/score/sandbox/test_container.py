@@ -12,7 +12,7 @@ from passband.score.sandbox.container import IMAGE, SETTING, recipe
 from passband.score.sandbox.find import make_sandbox
 from passband.score.sandbox.protocol import CommandJob, Limits, SandboxFailed
 from passband.score.sandbox.zygotes import Zygotes
-from sandboxes import AMPLE, square
+from support.sandboxes.sandboxes import AMPLE, square
 
 pytestmark = pytest.mark.process
 ENGINE = """#!{python}

@@ -9,7 +9,7 @@ from passband.score.sandbox.probes import Probe
 from passband.score.sandbox.probes.forgeries import HONEST, PROGRAMS, TEST, unit_tests
 from passband.score.sandbox.protocol import UnitTests
 from passband.score.sandbox.zygotes import Zygotes
-from sandboxes import AMPLE
+from support.sandboxes.sandboxes import AMPLE
 
 pytestmark = pytest.mark.process
 

@@ -8,7 +8,7 @@ from passband.errors import InvalidInput
 from passband.score.sandbox import find, find_sandbox, policy
 from passband.score.sandbox.find import SETTING
 from passband.score.sandbox.probes import Probe
-from sandboxes import AMPLE, reason_for_none, square
+from support.sandboxes.sandboxes import AMPLE, reason_for_none, square
 
 pytestmark = pytest.mark.process
 

@@ -8,7 +8,7 @@ from passband.score.sandbox import zygotes
 from passband.score.sandbox.find import unconfined
 from passband.score.sandbox.protocol import Limits, SandboxFailed
 from passband.score.sandbox.verdicts import Starved
-from sandboxes import AMPLE, square
+from support.sandboxes.sandboxes import AMPLE, square
 
 pytestmark = pytest.mark.process
 

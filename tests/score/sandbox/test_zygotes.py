@@ -18,7 +18,7 @@ from passband.score.sandbox.protocol import (
 )
 from passband.score.sandbox.recipe import ZygoteRecipe
 from passband.score.sandbox.zygotes import Zygotes
-from sandboxes import AMPLE, SQUARE, square
+from support.sandboxes.sandboxes import AMPLE, SQUARE, square
 
 pytestmark = pytest.mark.process
 BOTH = pytest.mark.parametrize("mode", ["split", "same"])

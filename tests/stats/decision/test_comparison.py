@@ -16,7 +16,7 @@ from passband.stats.decision.comparison import MOST_FLIPS, compare
 from passband.stats.decision.paired import Paired
 from passband.stats.decision.sign_flips import sign_flip_p_value
 from passband.stats.interval.default.wilson import student_quantile
-from properties import one_in
+from support.fuzz.properties import one_in
 
 counts = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=12)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes
 from passband.stats.decision.gate import CheckVerdict, PValues, all_right, all_wrong, check, rule
-from properties import one_in
+from support.fuzz.properties import one_in
 
 BASE = Outcomes.from_counts([3, 0, 8, 5, 1, 7, 0, 2] * 5, 8)
 NEW = Outcomes.from_counts([2, 0, 8, 5, 0, 7, 0, 2] * 5, 8)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import Outcomes, compare
-from properties import one_in
+from support.fuzz.properties import one_in
 
 counts = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=14)
 

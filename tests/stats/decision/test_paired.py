@@ -13,7 +13,7 @@ from passband import Outcomes, compare
 from passband.stats.decision.difference import permuted_moments
 from passband.stats.decision.paired import Paired, Permuted
 from passband.stats.metric.registry import parse_metric
-from properties import one_in
+from support.fuzz.properties import one_in
 
 changes = st.lists(st.integers(-8, 8), min_size=2, max_size=14).map(lambda d: np.array(d) / 8)
 

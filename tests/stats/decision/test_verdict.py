@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes, compare
 from passband.stats.decision.verdict import Decision, ruled
-from properties import one_in
+from support.fuzz.properties import one_in
 
 PAIR = (
     Outcomes.from_counts([3, 0, 8, 5, 1] * 20, 8),

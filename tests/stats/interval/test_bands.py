@@ -16,7 +16,7 @@ from passband.stats.interval.band_ends import critical_value
 from passband.stats.interval.bands import Band, band
 from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.metric.registry import families
-from properties import one_in
+from support.fuzz.properties import one_in
 
 TARGETS: tuple[Over, ...] = ("problems", "trials")
 ROUNDING = 1e-9

@@ -25,7 +25,7 @@ from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import fit_mixture
 from passband.stats.interval.registry import methods
 from passband.stats.metric.registry import families, parse_metric, register_metric
-from properties import one_in
+from support.fuzz.properties import one_in
 
 TARGETS = get_args(Over)
 

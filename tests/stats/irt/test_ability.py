@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irt_banks import MODELS, bank, banks, scores, thetas
 from passband.errors import NotEnoughData, UnknownName
 from passband.stats.irt.ability import AbilityMethod, estimate_ability
 from passband.stats.irt.curves import log_likelihood, slopes
 from passband.stats.irt.items import Items
 from passband.stats.irt.responses import ItemEvidence
+from support.samples.irt_banks import MODELS, bank, banks, scores, thetas
 
 METHODS: tuple[AbilityMethod, ...] = ("eap", "map", "mle", "wle")
 LSAT6 = Items(

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import stdtrit
 
-from irt_banks import bank, banks, scores, thetas
 from passband.errors import InvalidInput, NotEnoughData
 from passband.stats.irt.accuracy import bank_accuracy, stratum_accuracy
 from passband.stats.irt.items import Items
 from passband.stats.irt.posterior import AbilityPosterior, Grid
 from passband.stats.irt.responses import ItemEvidence
+from support.samples.irt_banks import bank, banks, scores, thetas
 
 
 def test_all_items_count_as_expected() -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from irt_banks import bank, scores
 from passband.errors import ConflictingArguments, InvalidInput, NotEnoughData, UnknownName
 from passband.stats.irt.calibration import calibrate
 from passband.stats.irt.items import Items
+from support.samples.irt_banks import bank, scores
 
 # How many of 1000 people gave each pattern 00000, 00001, ... 11111 (Bock and Lieberman 1970).
 LSAT6 = [

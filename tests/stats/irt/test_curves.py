@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irt_banks import bank, banks, exact_chance, scores, thetas
 from passband.errors import InvalidInput
 from passband.stats.irt.curves import (
     expected_scores,
@@ -20,6 +19,7 @@ from passband.stats.irt.curves import (
 )
 from passband.stats.irt.items import Items
 from passband.stats.irt.posterior import Grid
+from support.samples.irt_banks import bank, banks, exact_chance, scores, thetas
 
 
 @pytest.mark.parametrize("model", ["1pl", "2pl", "3pl", "graded"])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from irt_banks import bank, banks, thetas
 from passband.errors import InvalidInput, UnknownName, WrongType
 from passband.stats.irt.items import Items
+from support.samples.irt_banks import bank, banks, thetas
 
 
 def test_expected_scores_by_hand() -> None:

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irt_banks import bank, banks
 from passband.errors import InvalidInput, NotEnoughData, UnknownName
 from passband.stats.irt.calibration import Link, link_items
 from passband.stats.irt.items import Items
+from support.samples.irt_banks import bank, banks
 
 
 @given(banks, st.floats(0.5, 2.0), st.floats(-1.0, 1.0))

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irt_banks import MODELS, bank, banks, scores, thetas
 from passband.stats.irt.curves import log_likelihood
 from passband.stats.irt.items import Items
 from passband.stats.irt.posterior import AbilityPosterior, Grid
 from passband.stats.irt.responses import ItemEvidence
-from properties import one_in
+from support.fuzz.properties import one_in
+from support.samples.irt_banks import MODELS, bank, banks, scores, thetas
 
 seeds = st.integers(0, 2**32 - 1)
 

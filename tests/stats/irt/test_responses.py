@@ -4,7 +4,6 @@ import math
 
 import pytest
 
-from irt_banks import bank
 from passband.errors import InvalidInput, WrongType
 from passband.stats.irt.items import Items
 from passband.stats.irt.responses import (
@@ -14,6 +13,7 @@ from passband.stats.irt.responses import (
     effective_trials,
     weighted,
 )
+from support.samples.irt_banks import bank
 
 
 def test_effective_trials_by_hand() -> None:

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judged_samples import exact, judged_trials, simulated
 from passband import Outcomes, estimate
 from passband.errors import InvalidInput, NotEnoughData
 from passband.stats.interval.default.wilson import student_quantile
 from passband.stats.judged import Judged, corrected
 from passband.stats.judged.sample import sample_of
 from passband.stats.judged.strata import jeffreys, strata_of
-from properties import one_in
+from support.fuzz.properties import one_in
+from support.samples.judged_samples import exact, judged_trials, simulated
 
 
 def codes(result: object) -> set[str]:

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judged_samples import simulated
 from passband import Outcomes, compare
 from passband.errors import InvalidInput, NotEnoughData
 from passband.stats.judged import Judged, corrected, corrected_difference
+from support.samples.judged_samples import simulated
 
 
 def test_it_is_the_difference_of_the_corrected_values() -> None:

@@ -13,7 +13,7 @@ from passband.errors import InvalidInput
 from passband.stats.judged import Design, Drawn, Judged, draw_labels
 from passband.stats.judged.draw import TrialKeys, drawn_rows
 from passband.stats.judged.judged import labels_in_rounds, probability_of_labels
-from properties import one_in
+from support.fuzz.properties import one_in
 
 DESIGNS = [name for name in get_args(Design) if name not in ("unknown", "chosen")]
 SIZES = [1 + number % 4 for number in range(20)]

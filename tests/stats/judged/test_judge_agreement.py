@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judged_samples import simulated
 from passband.errors import InvalidInput, NotEnoughData
 from passband.stats.judged import JudgeAgreement, Judged, agreement
 from passband.stats.judged.strata import jeffreys
+from support.samples.judged_samples import simulated
 
 
 def table(right_passed: int, right_failed: int, wrong_passed: int, wrong_failed: int) -> Judged:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judged_samples import simulated
 from passband.errors import InvalidInput
 from passband.stats.judged import Judged, JudgedSplit, Prices, corrected, split_judged
 from passband.stats.judged.next_data import Sizes, Variances, purchases
+from support.samples.judged_samples import simulated
 
 SIZES = Sizes(200.0, 800.0, 200.0, 200.0, 1.0, "spread")
 PARTS = Variances(1 / 12, 1 / 6, 0.0, 0.09, 0.64, None, 0.25)

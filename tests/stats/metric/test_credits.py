@@ -8,8 +8,6 @@ import mpmath
 import numpy as np
 import pytest
 
-import exact
-from exact import Draws
 from passband.stats.data.counts import Histogram
 from passband.stats.metric import credits
 from passband.stats.metric.credits import (
@@ -26,6 +24,8 @@ from passband.stats.metric.pmf import (
     rising,
     subset_pmf,
 )
+from support.samples import exact
+from support.samples.exact import Draws
 
 TOLERANCE = 1e-12
 TAUS = [Fraction(1, 4), Fraction(28, 100), Fraction(1, 2), Fraction(7, 10), Fraction(9, 10)]

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import exact
 from passband.stats.data.counts import Histogram
 from passband.stats.metric import credits, posterior
 from passband.stats.metric.pmf import beta_binomial_pmf
@@ -21,6 +20,7 @@ from passband.stats.metric.posterior import (
     observed_mean_moments,
     posterior_moments,
 )
+from support.samples import exact
 
 TOLERANCE = 1e-9
 PRIORS = [(1.0, 1.0), (0.5, 0.5), (0.3, 0.5), (50.0, 2.0)]

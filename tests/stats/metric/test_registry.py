@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import exact
-from exact import Draws
 from passband import InvalidInput, NotEnoughData, Outcomes, compare, curve, measure, measure_all
 from passband.errors import UnknownName
 from passband.stats.data.spending import SPENT_METRICS
@@ -24,6 +22,8 @@ from passband.stats.metric.registry import (
     register_family,
     register_metric,
 )
+from support.samples import exact
+from support.samples.exact import Draws
 
 # Which need more than scores, and have tests of their own.
 APART = {"vote@", "cons@", *SPENT_METRICS}

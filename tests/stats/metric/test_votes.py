@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from passband import InvalidInput, Outcomes, bounds, curve, extrapolate, measure, measure_all
 from passband.stats.data.votes import Votes
 from passband.stats.metric.votes import MOST_VOTES, vote_table, winning_curves
-from properties import one_in
+from support.fuzz.properties import one_in
 
 
 def all_subsets(answers: Sequence[str | None], scores: Sequence[int]) -> list[Fraction]:

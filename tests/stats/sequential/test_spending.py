@@ -10,7 +10,7 @@ from mpmath import erfc, mp, quad, sqrt
 
 from passband.errors import InvalidInput, UnknownName
 from passband.stats.sequential.spending import boundaries, boundaries_spending, spent
-from properties import one_in
+from support.fuzz.properties import one_in
 
 FIFTHS = [0.2, 0.4, 0.6, 0.8, 1.0]
 

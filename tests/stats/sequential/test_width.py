@@ -20,7 +20,7 @@ from passband.stats.sequential.width import (
     most_rounds,
     replay,
 )
-from properties import one_in
+from support.fuzz.properties import one_in
 
 
 def drawn(seed: int, problems: int = 40, rounds: int = 40) -> Rounds:

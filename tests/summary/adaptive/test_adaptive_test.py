@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from banks import bank
 from passband.adaptive.bank import write_bank
 from passband.adaptive.design import Design
 from passband.adaptive.recorded import read_recorded
@@ -21,7 +20,8 @@ from passband.summary.summary import Request, Summary
 from passband.trials.reader import Trials
 from passband.trials.records import RunRecord
 from passband.trials.rows import TrialRow
-from runs import Notes
+from support.runs.runs import Notes
+from support.samples.banks import bank
 
 
 def answers(prompt: str, seed: int = 0) -> str:

@@ -12,7 +12,7 @@ from passband.score.pipeline import make_scorer
 from passband.summary.checks.same_wrong import chance_of, rank_same_wrong, striking
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from stores import canonical, writing
+from support.samples.stores import canonical, writing
 
 
 def made(directory: Path, answers: list[list[str | None]], scorer: str = "numeric") -> Path:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband.trials.reader import Trials
+from support.runs.commands import run
 
 
 @pytest.fixture

@@ -6,8 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commands import run
-from inspect_logs import sample, write_eval
 from passband import InvalidInput, Outcomes, compare
 from passband.errors import UnknownName
 from passband.readers import Groups, read
@@ -18,7 +16,9 @@ from passband.stats.decision.ranking.simultaneous import holm
 from passband.summary.compare.compare import ComparisonSummary, compare_sources
 from passband.summary.compare.models import Contest
 from passband.summary.compare.remarks import sandbox_remarks
-from stores import filled
+from support.runs.commands import run
+from support.samples.inspect_logs import sample, write_eval
+from support.samples.stores import filled
 
 METRIC = Contest(("pass@1",))
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eva_runs import CONFIG, EXAMPLE, SIX, Value, example, metric, write_run, write_trial
 from passband import metrics_summary
 from passband.summary.eva.bootstrap import (
     bootstrap_ci_fields,
@@ -24,7 +23,17 @@ from passband.summary.eva.composites import read_composites
 from passband.summary.eva.document import MetricsSummary, PassK
 from passband.summary.eva.eva_rules import EvaRules, pass_at_k, pass_power_k
 from passband.summary.eva.run import runs_of
-from properties import one_in
+from support.fuzz.properties import one_in
+from support.samples.eva_runs import (
+    CONFIG,
+    EXAMPLE,
+    SIX,
+    Value,
+    example,
+    metric,
+    write_run,
+    write_trial,
+)
 
 
 def codes(summary: MetricsSummary) -> set[str]:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from log_samples import SAMPLES
 from passband import InvalidInput, estimate, read
 from passband.readers.options import Options
 from passband.summary.eva.run import runs_of
 from passband.summary.eva.summarize import metrics_summaries
+from support.samples.log_samples import SAMPLES
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))

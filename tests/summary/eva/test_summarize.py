@@ -13,14 +13,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import passband
-from any_files import json_values
-from commands import run as command
-from eva_runs import CONFIG, EXAMPLE, SIX, Value, example, metric, write_run, write_trial
 from passband import InvalidInput, MetricsSummary, Outcomes, estimate, metrics_summary
 from passband.summary.eva.document import CompositeEntry, MetricEntry, schema
 from passband.trials.rows import ScoreRow, Status, TrialRow
-from properties import one_in
-from stores import begin, problem, writing
+from support.fuzz.properties import one_in
+from support.runs.commands import run as command
+from support.samples.any_files import json_values
+from support.samples.eva_runs import (
+    CONFIG,
+    EXAMPLE,
+    SIX,
+    Value,
+    example,
+    metric,
+    write_run,
+    write_trial,
+)
+from support.samples.stores import begin, problem, writing
 
 RECORDED = {"s1": [1.0, 1.0, 0.0], "s2": [1.0, "error", 1.0], "s3": [0.0, 0.0, None]}
 

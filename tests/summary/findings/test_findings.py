@@ -6,7 +6,7 @@ from passband.summary.findings.findings import Findings, ReportRequest, source_f
 from passband.summary.from_sources import summarize
 from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow, TrialRow
-from stores import begin, filled, problem, writing
+from support.samples.stores import begin, filled, problem, writing
 
 
 def findings(directory: Path, request: ReportRequest | None = None) -> Findings:

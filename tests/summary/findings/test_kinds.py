@@ -12,7 +12,7 @@ from passband.summary.findings.kinds import Kinds, kinds_of
 from passband.summary.summary import Request
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
-from stores import begin, writing
+from support.samples.stores import begin, writing
 
 Doc = Callable[[int], Mapping[str, Any]]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from passband.summary.findings.provenance import provenance_of
 from passband.trials.reader import Trials
 from passband.trials.rows import ScorerEntry
-from stores import writing
+from support.samples.stores import writing
 
 
 def test_the_command_has_what_the_task_itself_does_not_set(tmp_path: Path) -> None:

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inspect_logs import sample, write_eval
 from passband import InvalidInput, compare, compare_all
 from passband.readers import read
 from passband.stats.decision.ranking.simultaneous import holm
 from passband.summary.compare.models import Contest
 from passband.summary.findings.scan import RIGHT
 from passband.summary.findings.several import ComparedFindings, compared_findings
-from stores import filled
+from support.samples.inspect_logs import sample, write_eval
+from support.samples.stores import filled
 
 CONTEST = Contest()
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from judged_runs import judged_run
 from passband.score.judge.bias import canary_names
 from passband.summary.from_sources import summarize
 from passband.trials.rows import ScorerEntry
-from stores import call, writing
+from support.runs.judged_runs import judged_run
+from support.samples.stores import call, writing
 
 
 @pytest.mark.parametrize("passed", [0, 2])

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from judged_runs import JUDGE, fill, judged_run
 from passband import InvalidInput
 from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import enter_labels
@@ -14,6 +13,7 @@ from passband.summary.compare.models import Contest
 from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.sources import gate_sources
 from passband.summary.judged.compared import plain_name
+from support.runs.judged_runs import JUDGE, fill, judged_run
 
 
 @pytest.fixture

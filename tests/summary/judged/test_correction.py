@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judged_runs import JUDGE, Truth, fill, judged_run
 from passband.errors import InvalidInput, UnknownName
 from passband.readers.judged import Labels, judge_of
 from passband.run.label.draw import DrawRequest, draw_sheet
@@ -28,6 +27,7 @@ from passband.summary.judged.prices import parse_prices, read_prices
 from passband.summary.judged.result import JudgeResult
 from passband.summary.judged.wire import judge_json
 from passband.summary.summary import Summary
+from support.runs.judged_runs import JUDGE, Truth, fill, judged_run
 
 
 def codes(summary: Summary, label: str) -> list[str]:

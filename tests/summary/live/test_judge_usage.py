@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from judged_runs import JUDGE, judged_run
 from passband.score.judge.bias import canary_names
 from passband.summary.live.judge_usage import judges_of
 from passband.trials.reader import Trials
 from passband.trials.rows import ScorerEntry
-from stores import call, writing
+from support.runs.judged_runs import JUDGE, judged_run
+from support.samples.stores import call, writing
 
 
 def test_a_judge_without_a_name_of_its_own_is_called_by_its_model(tmp_path: Path) -> None:

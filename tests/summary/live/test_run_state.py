@@ -14,8 +14,8 @@ from passband.trials.reader import Trials
 from passband.trials.records import SessionRecord
 from passband.trials.rows import TrialRow
 from passband.view.words import cost
-from runs import Bench, sums
-from stores import begin, filled, judged, writing
+from support.runs.runs import Bench, sums
+from support.samples.stores import begin, filled, judged, writing
 
 
 def test_a_finished_run_is_complete_and_a_limited_one_is_stopped(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from commands import run
 from passband.errors import InvalidInput, Place
 from passband.tasks.data.rows import DataSource, read_rows
 from passband.tasks.file.file_access import Reach
 from passband.tasks.file.loader import load_task
+from support.runs.commands import run
 
 Read = Callable[..., list[dict[str, Any]]]
 

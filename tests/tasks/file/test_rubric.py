@@ -12,7 +12,7 @@ from passband.score.judge.scorer import JudgeScorer
 from passband.tasks.check import check_task
 from passband.tasks.file.loader import load_task
 from passband.tasks.file.rubric import read_rubric_file, with_rubric
-from scripted import write_task
+from support.runs.scripted import write_task
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "rubrics"
 

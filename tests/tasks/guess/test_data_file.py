@@ -20,7 +20,7 @@ from passband.tasks.guess.data_file import draft_task
 from passband.tasks.guess.guess import DataOptions
 from passband.tasks.guess.load import load_data_task, recorded_data_task, write_task_file
 from passband.tasks.task import Task
-from properties import one_in
+from support.fuzz.properties import one_in
 
 Rows = Sequence[Mapping[str, Any]]
 

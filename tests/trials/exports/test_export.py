@@ -22,7 +22,7 @@ from passband.trials.exports import export as module
 from passband.trials.exports.export import EXPORTS, export
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
-from stores import TASK, any_text, begin, filled, problem, trial_rows, writing
+from support.samples.stores import TASK, any_text, begin, filled, problem, trial_rows, writing
 
 ROWS = [
     TrialRow(

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from passband.trials.exports.export import EXPORTS, export, export_columns, lines, rows
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
-from stores import any_rows, begin, problem, writing
+from support.samples.stores import any_rows, begin, problem, writing
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)

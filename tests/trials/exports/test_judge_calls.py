@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
 from passband.errors import InvalidInput
 from passband.trials.exports.judge_calls import export_calls
 from passband.trials.reader import Trials
-from stores import call, entries, filled, judged, writing
+from support.runs.commands import run
+from support.samples.stores import call, entries, filled, judged, writing
 
 
 def exported(directory: Path, form: str = "jsonl", **options: bool) -> bytes:

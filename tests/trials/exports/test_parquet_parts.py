@@ -13,7 +13,7 @@ from passband.trials.exports import parquet_parts as module
 from passband.trials.exports.parquet_parts import export_parts
 from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow, TrialRow
-from stores import begin, writing
+from support.samples.stores import begin, writing
 
 pq = pytest.importorskip("pyarrow.parquet")
 

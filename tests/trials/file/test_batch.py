@@ -13,7 +13,7 @@ from passband.trials.file import packing
 from passband.trials.file.batch import Batch
 from passband.trials.file.schema import CREATE, text_of
 from passband.trials.rows import ScoreRow, TrialRow
-from stores import any_rows
+from support.samples.stores import any_rows
 
 
 def stored(statements: Any) -> dict[str, list[tuple[Any, ...]]]:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from flips import FAILURES, everything, flip, is_part_of, originals, rows_of
 from passband.errors import InvalidInput, PassbandError
 from passband.trials.file.checksums import is_intact
 from passband.trials.file.schema import FILE, TABLES, CorruptStore
@@ -19,7 +18,8 @@ from passband.trials.repair.salvage import salvage
 from passband.trials.rows import AttemptRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.settings import SettingsChanged
 from passband.trials.store import Store
-from stores import TASK, begin, call, problem, writing
+from support.fuzz.flips import FAILURES, everything, flip, is_part_of, originals, rows_of
+from support.samples.stores import TASK, begin, call, problem, writing
 
 FLIPS = 100
 

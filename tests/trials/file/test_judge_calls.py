@@ -20,8 +20,8 @@ from passband.trials.file.schema import FILE, CorruptStore
 from passband.trials.reader import Trials
 from passband.trials.repair.audit import audit
 from passband.trials.rows import CALL_STATUSES, CallRow, TrialRow
-from properties import one_in
-from stores import TASK, any_calls, begin, call, filled, problem, writing
+from support.fuzz.properties import one_in
+from support.samples.stores import TASK, any_calls, begin, call, filled, problem, writing
 
 THREE = [("one", "1"), ("two", "1"), ("three", "1")]
 
@@ -187,7 +187,7 @@ def test_a_trial_that_is_asked_again_keeps_its_calls(tmp_path: Path) -> None:
 DYING = """
 import sys
 from pathlib import Path
-from stores import begin, call, writing
+from support.samples.stores import begin, call, writing
 with writing(Path(sys.argv[1])) as store:
     begin(store)
     for number in range(100_000):

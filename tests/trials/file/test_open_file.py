@@ -15,7 +15,7 @@ from passband.trials.file.schema import FILE
 from passband.trials.repair.audit import audit
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
-from stores import begin, filled, read_back, writing
+from support.samples.stores import begin, filled, read_back, writing
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from passband.trials.encoding import canonical
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
 from passband.trials.settings import SettingsChanged
-from stores import begin, problem, writing
+from support.samples.stores import begin, problem, writing
 
 
 @pytest.mark.parametrize(

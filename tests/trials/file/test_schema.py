@@ -18,7 +18,7 @@ from passband.trials.file.schema import APPLICATION, FILE, VERSION, CorruptStore
 from passband.trials.reader import Trials, is_run_directory
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
-from stores import begin, filled, problem, read_back, writing
+from support.samples.stores import begin, filled, problem, read_back, writing
 
 PAGE = 4096
 
@@ -93,7 +93,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
-from stores import begin
+from support.samples.stores import begin
 store = Store(Path(sys.argv[1]), low_water=0)
 run, _ = begin(store)
 for trial in range(1000, 1060):

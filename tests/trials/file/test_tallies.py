@@ -17,7 +17,7 @@ from passband.trials.file.schema import FILE
 from passband.trials.reader import Trials
 from passband.trials.repair.salvage import rebuild
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, TrialRow
-from stores import begin, filled, problem, trial_rows, writing
+from support.samples.stores import begin, filled, problem, trial_rows, writing
 
 ANY = settings(
     deadline=None,

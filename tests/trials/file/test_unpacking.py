@@ -14,7 +14,7 @@ from passband.trials.file.connection import connect_to_read
 from passband.trials.file.schema import FILE, CorruptStore
 from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow, TrialRow
-from stores import any_rows, begin, problem, writing
+from support.samples.stores import any_rows, begin, problem, writing
 
 TRIAL = f"{unpacking._TRIAL} 1"
 SCORE = "SELECT * FROM score"

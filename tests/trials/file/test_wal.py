@@ -14,7 +14,7 @@ from passband.trials.reader import Trials
 from passband.trials.repair.audit import audit
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
-from stores import begin, read_back, writing
+from support.samples.stores import begin, read_back, writing
 
 LOG = f"{FILE}-wal"
 FRAME = 24 + 4096

@@ -15,7 +15,7 @@ from passband.trials.file.schema import FILE
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
-from stores import begin, read_back, writing
+from support.samples.stores import begin, read_back, writing
 
 LONG = 1_000_000
 COMMIT = 260_000  # bytes of the log

@@ -11,7 +11,7 @@ from passband.trials.merging.checks import Claims
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.settings import SettingsChanged
-from stores import begin, problem, shard, writing
+from support.samples.stores import begin, problem, shard, writing
 
 
 def claim(*directories: Path) -> None:

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dying import merging
 from passband.errors import InvalidInput
 from passband.trials.exports.export import export
 from passband.trials.file.lock import Busy
@@ -30,8 +29,9 @@ from passband.trials.repair.audit import audit
 from passband.trials.rows import ScoreRow, TrialRow
 from passband.trials.settings import SettingsChanged
 from passband.trials.store import Store
-from properties import one_in
-from stores import entries, problem, shard, sharded_row, writing
+from support.fuzz.properties import one_in
+from support.runs.dying import merging
+from support.samples.stores import entries, problem, shard, sharded_row, writing
 
 OF = 3
 EVERYTHING = [(at, trial) for at in range(5) for trial in range(6)]

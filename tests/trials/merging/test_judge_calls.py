@@ -13,7 +13,7 @@ from passband.trials.reader import Trials
 from passband.trials.repair.audit import audit
 from passband.trials.rows import CallRow, ScoreRow, TrialRow
 from passband.trials.settings import SettingsChanged
-from stores import begin, call, entries, problem, writing
+from support.samples.stores import begin, call, entries, problem, writing
 
 
 def shard(directory: Path, calls: Sequence[CallRow], positions: Sequence[int] = (0, 1, 2)) -> Path:

@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from commands import run as command
-from dying import merging
 from passband.errors import InvalidInput
 from passband.trials import store as store_module
 from passband.trials.exports.export import export
@@ -27,8 +25,10 @@ from passband.trials.repair.salvage import salvage
 from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.settings import SettingsChanged
 from passband.trials.store import Store
-from stores import MODEL, TASK, begin, entries, problem, writing
-from stores import shard as stored_shard
+from support.runs.commands import run as command
+from support.runs.dying import merging
+from support.samples.stores import MODEL, TASK, begin, entries, problem, writing
+from support.samples.stores import shard as stored_shard
 
 PROBLEMS, TRIALS = 7, 5
 

@@ -12,7 +12,7 @@ from passband.trials.merging.overlap import Overlap
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.settings import SettingsChanged
-from stores import begin, problem, writing
+from support.samples.stores import begin, problem, writing
 
 
 def store_of(directory: Path, order: Sequence[int], texts: Mapping[int, str]) -> Path:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from passband.trials.query.costs import total_cost
 from passband.trials.reader import Trials
-from stores import filled
+from support.samples.stores import filled
 
 prices = st.integers(0, 10**8)  # of a token, in units of 1e-12
 

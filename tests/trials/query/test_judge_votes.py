@@ -7,7 +7,7 @@ from pathlib import Path
 from passband.trials.query.judge_votes import votes_of
 from passband.trials.reader import Trials
 from passband.trials.rows import CallRow
-from stores import call, judged
+from support.samples.stores import call, judged
 
 NONE = {"status": "no_verdict", "value": None}
 

@@ -11,8 +11,8 @@ from passband.trials.query.filters import STATUS_WORDS, Choice
 from passband.trials.query.pages import TrialPlace
 from passband.trials.reader import Trials
 from passband.trials.rows import STATUSES, ScoreRow, TrialRow
-from properties import one_in
-from stores import begin, filled, problem, writing
+from support.fuzz.properties import one_in
+from support.samples.stores import begin, filled, problem, writing
 
 _scores = st.sampled_from([None, (1.0, "ok"), (0.0, "ok"), (0.5, "ok"), (0.0, "no_answer"),
                            (None, "error"), (None, "timeout")])  # fmt: skip

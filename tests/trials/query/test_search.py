@@ -4,7 +4,7 @@ from pathlib import Path
 
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
-from stores import begin, writing
+from support.samples.stores import begin, writing
 
 
 def test_every_text_of_a_trial_is_searched(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from passband.errors import InvalidInput
 from passband.trials.file.schema import FILE
 from passband.trials.repair.audit import _Auditor, audit
 from passband.trials.rows import AttemptRow, ScorerEntry, ScoreRow, TrialRow
-from stores import begin, call, filled, problem, writing
+from support.samples.stores import begin, call, filled, problem, writing
 
 HERE = Path(__file__).parents[1]
 

@@ -16,7 +16,7 @@ from passband.trials.repair import backup as backup_module
 from passband.trials.repair.backup import backup
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
-from stores import begin, filled, read_back, writing
+from support.samples.stores import begin, filled, read_back, writing
 
 HERE = Path(__file__).parents[1]
 

@@ -11,7 +11,7 @@ import pytest
 from passband.trials.file.schema import FILE, CorruptStore
 from passband.trials.reader import Trials
 from passband.trials.repair.salvage import salvage
-from stores import begin, filled, writing
+from support.samples.stores import begin, filled, writing
 
 
 def copies(directory: Path) -> list[tuple[str, int]]:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from flips import is_part_of
 from passband.errors import InvalidInput, PassbandError
 from passband.trials.file.lock import Busy
 from passband.trials.file.schema import FILE, CorruptStore
@@ -19,7 +18,8 @@ from passband.trials.reader import Trials
 from passband.trials.repair import salvage as module
 from passband.trials.repair.salvage import salvage
 from passband.trials.rows import AttemptRow, CallRow, ScoreRow, TrialRow
-from stores import begin, call, problem, read_back, writing
+from support.fuzz.flips import is_part_of
+from support.samples.stores import begin, call, problem, read_back, writing
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from passband.score.sandbox.zygotes import Zygotes
-from sandboxes import AMPLE, square
+from support.sandboxes.sandboxes import AMPLE, square
 
 pytestmark = pytest.mark.process
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fault_server import Behaviour, FaultServer, Received, ok, says
 from passband.run.judge.choice import JudgeChoice
 from passband.run.session import Finished
 from passband.trials.reader import Trials
 from passband.trials.records import ScorerRecord
 from passband.trials.rows import CallRow, ScoreRow
-from runs import NAME, Bench
+from support.runs.runs import NAME, Bench
+from support.servers.fault_server import Behaviour, FaultServer, Received, ok, says
 
 JUDGE = "judge-model"
 PASS, FAIL = says("Fine.\nVERDICT: PASS"), says("No.\nVERDICT: FAIL")

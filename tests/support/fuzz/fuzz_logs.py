@@ -11,12 +11,20 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzz_target import COPIES, Target, file_target
-from inspect_logs import DEFLATED, STORED, ZSTD, failed, grid, write_eval, write_killed
-from log_samples import SAMPLES, Sample
 from passband.readers import read
 from passband.readers.logs import read_logs
 from passband.readers.options import Options
+from support.fuzz.fuzz_target import COPIES, Target, file_target
+from support.samples.inspect_logs import (
+    DEFLATED,
+    STORED,
+    ZSTD,
+    failed,
+    grid,
+    write_eval,
+    write_killed,
+)
+from support.samples.log_samples import SAMPLES, Sample
 
 __all__ = ["log_targets"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from passband.run.request import make_request
 from passband.run.session import Finished
-from runs import Notes
+from support.runs.runs import Notes
 
 TASK = """
 task: functions

@@ -12,9 +12,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from banks import bank
-from fuzz_logs import RECORDS, TABLE, log_targets
-from fuzz_target import Target, file_target, text
 from passband import plan_difference
 from passband.adaptive.bank import read_bank, write_bank
 from passband.adaptive.remote import records
@@ -63,10 +60,13 @@ from passband.tasks.file.yaml_file import read_with_includes
 from passband.tasks.inspect import read_task_args
 from passband.tasks.prompt.template import Template
 from passband.trials.file import lock
+from support.fuzz.fuzz_logs import RECORDS, TABLE, log_targets
+from support.fuzz.fuzz_target import Target, file_target, text
+from support.samples.banks import bank
 
 __all__ = ["GROUPS", "targets"]
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[3]
 REQUEST = Request((Message("user", "2+2="),), Sampling(), (1, 2))
 
 

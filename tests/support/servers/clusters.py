@@ -53,7 +53,7 @@ def started() -> Iterator[Any]:
 
 def _searched(folder: str) -> Any:
     """Let nodes look for modules in a folder, and in that of the tests."""
-    folders = [folder, str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    folders = [folder, str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     return patch.dict(os.environ, {"PYTHONPATH": os.pathsep.join(filter(None, folders))})
 
 

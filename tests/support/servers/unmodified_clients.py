@@ -1,6 +1,6 @@
 """Scorebook and Trismik as they are installed, talking to the server in TRISMIK_SERVICE_URL.
 
-    python tests/unmodified_clients.py ADDRESS
+    python tests/support/servers/unmodified_clients.py ADDRESS
 
 Run as a process of its own, since Scorebook reads the address when it is imported; prints what
 every call returned or raised, as JSON. The variable has the address that Scorebook would use, with

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal
 
-from fault_server import Behaviour, Exchange, completion, encoded, texts_for
+from support.servers.fault_server import Behaviour, Exchange, completion, encoded, texts_for
 
 Json = dict[str, Any]
 End = Literal["stay", "close", "reset", "eof", "hang", "deaf"]

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from aiohttp.test_utils import TestClient, TestServer
 
-from commands import process
 from passband.adaptive.bank import Bank, read_bank
 from passband.adaptive.design import Design
 from passband.adaptive.server.app import make_app
@@ -23,6 +22,7 @@ from passband.adaptive.server.catalogue import Catalogue
 from passband.adaptive.server.keys import Keys
 from passband.adaptive.server.service import Service
 from passband.adaptive.server.state import State
+from support.runs.commands import process
 
 DESIGN = Design(selection="randomesque", se=0.4, max_items=12)
 KEY = {"x-api-key": "anything"}

@@ -31,7 +31,7 @@ from inspect_ai.solver import (
     user_message,
 )
 
-from fault_server import Behaviour, Received, says
+from support.servers.fault_server import Behaviour, Received, says
 
 SENT = ("messages", "temperature", "top_p", "max_tokens", "stop", "seed", "frequency_penalty")
 

@@ -9,9 +9,9 @@ from passband.run.request import make_request
 from passband.run.session import Finished
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
-from runs import HURRIED, Notes
+from support.runs.runs import HURRIED, Notes
 
-MODEL = "python:inspect_tasks:answer_sums"
+MODEL = "python:support.samples.inspect_tasks:answer_sums"
 
 
 def run(*tasks: str, model: Any = MODEL, notes: Notes | None = None, **options: Any) -> Finished:
@@ -23,7 +23,7 @@ def run(*tasks: str, model: Any = MODEL, notes: Notes | None = None, **options: 
         "out": Path("run"),
         "engine": "inspect",
     } | options
-    names = [f"inspect:inspect_tasks:{task}" for task in tasks]
+    names = [f"inspect:support.samples.inspect_tasks:{task}" for task in tasks]
     return make_request(names, model, patience=HURRIED, **options).run(notes or Notes())
 
 

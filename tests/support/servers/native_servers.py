@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from fault_server import Behaviour, Exchange
 from passband.generate.provider import (
     Filtered,
     Hopeless,
@@ -20,7 +19,8 @@ from passband.generate.provider import (
     Unfinished,
     UnsupportedSetting,
 )
-from wire_servers import PER_MINUTE, Case, anthropic, gemini
+from support.servers.fault_server import Behaviour, Exchange
+from support.servers.wire_servers import PER_MINUTE, Case, anthropic, gemini
 
 Json = dict[str, Any]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
-_HERE = Path(__file__).resolve().parents[1]
+_HERE = Path(__file__).resolve().parents[3]
 _COMPARISONS: dict[Any, Any] = {
     ast.Lt: ast.GtE, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.GtE: ast.Lt,
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In,

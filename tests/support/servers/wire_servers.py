@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fault_server import Behaviour, Exchange
 from passband.generate.provider import (
     Filtered,
     Finish,
@@ -29,6 +28,7 @@ from passband.generate.provider import (
     Unfinished,
     UnsupportedSetting,
 )
+from support.servers.fault_server import Behaviour, Exchange
 
 Json = dict[str, Any]
 

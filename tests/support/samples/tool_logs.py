@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from any_files import json_values
+from support.samples.any_files import json_values
 
 Records = list[dict[str, Any]]
 

@@ -1,6 +1,6 @@
 """Flip single bits of a store, and see that each is harmless or noticed.
 
-    python tests/flips.py [--flips 10000] [--seed 0]
+    python tests/support/fuzz/flips.py [--flips 10000] [--seed 0]
 
 A flip hits one bit of a store: of a closed file, of a file or its log as a killed process leaves
 them, or of the lock. Then the store is read (every count
@@ -40,7 +40,7 @@ from passband.trials.repair.audit import audit
 from passband.trials.repair.salvage import salvage
 from passband.trials.rows import AttemptRow, CallRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.store import Store
-from stores import begin, call, problem, writing
+from support.samples.stores import begin, call, problem, writing
 
 LOG = f"{FILE}-wal"
 FAMILIES = {"closed": 10, "log": 9, "lock": 1}  # of 20 flips

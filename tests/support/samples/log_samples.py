@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eva_runs import example
-from inspect_logs import failed, grid, write_eval, write_json
-from stores import filled
-from tool_logs import FILES
+from support.samples.eva_runs import example
+from support.samples.inspect_logs import failed, grid, write_eval, write_json
+from support.samples.stores import filled
+from support.samples.tool_logs import FILES
 
 __all__ = ["SAMPLES", "Sample"]
 
@@ -342,7 +342,7 @@ NEMO_EVALUATOR = [
     step(1, 1, 1.0, method="exact"),
 ]
 
-# -- tools of tests/tool_logs.py -----------------------------------------------------------
+# -- tools of tests/support/samples/tool_logs.py -----------------------------------------------------------
 
 TOOL_LOGS = {
     name: Sample(FILES[name], *counts)

@@ -11,7 +11,7 @@ import numpy as np
 
 from passband.run.label.sheet import read_sheet
 from passband.trials.rows import ScorerEntry, ScoreRow, TrialRow
-from stores import MODEL, TASK, problem, writing
+from support.samples.stores import MODEL, TASK, problem, writing
 
 Truth = dict[tuple[str, int], float]
 

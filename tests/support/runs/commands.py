@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
-from canary import is_shown
 from passband.cli import main
+from support.sandboxes.canary import is_shown
 
 # What most commands import, loaded once in the process that commands are forked from.
 _LOADED = (

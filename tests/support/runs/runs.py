@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from fault_server import FaultServer, Script, ok
 from passband.generate.problem import Problem
 from passband.generate.provider import Message, Sampling
 from passband.generate.registry import Connection
@@ -24,6 +23,7 @@ from passband.score.scorer import Reference, Scorer
 from passband.tasks.task import Task
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
+from support.servers.fault_server import FaultServer, Script, ok
 
 NAME = "sums"
 HURRIED = Patience(first_pause=0.001, longest_pause=0.005, preflight=5.0)

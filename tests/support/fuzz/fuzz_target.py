@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mutations import mutated
 from passband.errors import PassbandError
+from support.fuzz.mutations import mutated
 
 __all__ = ["Target", "file_target", "text"]
 

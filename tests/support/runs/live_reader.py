@@ -1,6 +1,6 @@
 """A process that reads a run directory over and over while another writes it.
 
-    python tests/live_reader.py DIR TRIALS
+    python tests/support/runs/live_reader.py DIR TRIALS
 
 It prints how many trials it has read, a line for each time, and ends when there are all of them.
 Every reading must be of one moment: counts are those of the rows, and what was read before has
@@ -14,8 +14,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from commands import run
 from passband.trials.reader import Trials
+from support.runs.commands import run
 
 Seen = dict[tuple[int, int], tuple[str, str | None]]
 

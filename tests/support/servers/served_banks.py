@@ -15,7 +15,7 @@ from passband.adaptive.server.app import make_app
 from passband.adaptive.server.keys import Keys
 from passband.adaptive.server.state import State
 from passband.system.event_loop import complete
-from serving import make_service
+from support.servers.serving import make_service
 
 
 @contextmanager

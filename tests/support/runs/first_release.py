@@ -1,6 +1,6 @@
 """The run directory of 0.1.0 that tests read: how it was made, and what it was made of.
 
-    python tests/first_release.py FOLDER
+    python tests/support/runs/first_release.py FOLDER
 
 runs the task below with the command itself against a server in this process, and writes
 `trials.sqlite.xz`. The one in `tests/trials/release_0_1_0` was written by 0.1.0 and is never
@@ -15,10 +15,10 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from commands import run
-from fault_server import Exchange, FaultServer, behaviour, completion, texts_for
+from support.runs.commands import run
+from support.servers.fault_server import Exchange, FaultServer, behaviour, completion, texts_for
 
-STORED = Path(__file__).parent / "trials" / "release_0_1_0" / "trials.sqlite.xz"
+STORED = Path(__file__).parents[2] / "trials" / "release_0_1_0" / "trials.sqlite.xz"
 TASK = """
 task: sums
 dataset_path: json

@@ -1,0 +1,1 @@
+"""Runs and commands of tests, and what is on disk afterwards."""

@@ -1,0 +1,1 @@
+"""Small data of every kind that tests read."""

@@ -1,0 +1,1 @@
+"""Sandboxes, wheels and the canary key of tests."""

@@ -1,0 +1,1 @@
+"""Servers and clients that tests start: model servers, the viewer, browsers, clusters."""
