@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from passband import InvalidInput, NotEnoughData, Outcomes, notes
+from passband import InvalidInput, NotEnoughData, Outcomes
 from passband.report.layout import full_rows, rows
 from passband.report.summary import explanation, remark_lines, warning_lines
+from passband.stats.interval import notes
 from passband.summary.default_metrics import default_metrics
 from passband.summary.from_sources import summarize
 from passband.summary.summary import Summary

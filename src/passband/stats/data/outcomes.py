@@ -633,3 +633,14 @@ def _per_problem(name: str, counts: Ints, count: int) -> Ints:
             f"{name} must have {count} entries, one per problem; got shape {np.shape(counts)}."
         )
     return owned(np.asarray(counts))
+
+
+def treatment(policy: str, count: int) -> str:
+    """Return the words for what a policy does with trials without a score.
+
+    >>> treatment("drop", 1), treatment("fail", 2)
+    ('is left out', 'count as failures')
+    """
+    if policy == "drop":
+        return "is left out" if count == 1 else "are left out"
+    return "counts as a failure" if count == 1 else "count as failures"

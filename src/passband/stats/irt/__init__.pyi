@@ -3,6 +3,7 @@
 from passband.stats.irt.ability import Ability as Ability
 from passband.stats.irt.ability import ability_of as ability_of
 from passband.stats.irt.ability import estimate_ability as estimate_ability
+from passband.stats.irt.accuracy import MODEL_ACCURACY as MODEL_ACCURACY
 from passband.stats.irt.accuracy import BankAccuracy as BankAccuracy
 from passband.stats.irt.accuracy import bank_accuracy as bank_accuracy
 from passband.stats.irt.accuracy import stratum_accuracy as stratum_accuracy

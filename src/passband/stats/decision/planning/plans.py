@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
-from passband.notes import Note, assumed_correlation, claim_refused, joined, notes_as_json
+from passband.notes import Note, claim_refused, joined, notes_as_json
 from passband.stats.checks import (
     Over,
     as_correlation,
@@ -25,6 +25,7 @@ from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.planning.file import Plan, PlannedDesign
 from passband.stats.decision.planning.variances import (
     CORRELATION,
+    assumed_correlation,
     pair_of_numbers,
     pair_of_pilot,
 )
