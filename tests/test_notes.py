@@ -1,17 +1,75 @@
 """Every note has a code of its own that programs can match on."""
 
+import ast
 import json
 import re
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
 
-from passband import Outcomes, estimate, notes
-from passband.notes import Note, few_informative, joined, notes_as_json, of_side
+from passband import Outcomes, estimate
+from passband.notes import Note, joined, notes_as_json, of_side
+from passband.stats.interval.notes import ONE_TRIAL, few_informative
 
-CONSTANTS = {name: value for name, value in vars(notes).items() if isinstance(value, Note)}
-MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "passband"
+#: functions that make notes, and arguments for them
+MADE: dict[str, tuple[Any, ...]] = {
+    "readers.evidence.misread.looks_misread": (9, 10, "p3, trial 0", "14 apples", "14", ["15"]),
+    "run.settle.settle.decided_early": (3, 9, 4),
+    "stats.decision.comparison.unscored_in_pair": (1, 0, "drop"),
+    "stats.decision.ranking.model_ranks.order_differs": (
+        "pass@1",
+        ("x", "y"),
+        0.5,
+        (0.4, 0.6),
+        0,
+    ),
+    "stats.decision.verdict.rare_loss": (0.01, 0.05, 1200.0),
+    "stats.interval.default.clusters.tied_to_size": (-0.62, 0.551, 0.412),
+    "stats.interval.default.graded.noise_unmeasured": (2,),
+    "stats.interval.default.graded.scale_guessed": (True,),
+    "stats.interval.extrapolation.beyond_trials": (3.0,),
+    "stats.interval.extrapolation.never_solved": (3, 20, 0.85),
+    "stats.interval.flips.flaky_interval": (0.1, 0.2),
+    "stats.interval.notes.one_cluster": (30,),
+    "stats.interval.strata.interval.few_informative_in_strata": (20, 8),
+    "stats.interval.strata.interval.heavy_stratum": (0.5, 3),
+    "stats.interval.strata.interval.no_stratum_interval": ("algebra", [Note("x", "too few")]),
+    "stats.interval.strata.interval.single_problem_strata": (3, 20),
+    "stats.interval.strata.weights.scaled_weights": (1.002, False),
+    "stats.metric.measurement.not_enough_data": ("no problem has 8 trials",),
+    "stats.metric.measurement.not_measurable": ("scores are not 0 or 1",),
+    "summary.adaptive.adaptive_test.adaptive_remote": (60, "http://localhost:8411"),
+    "summary.adaptive.adaptive_test.adaptive_stop": ("se", 0.29),
+    "summary.adaptive.adaptive_test.adaptive_test": (12, 200, "arithmetic", "test"),
+    "summary.adaptive.adaptive_test.adaptive_unscored": (2,),
+    "summary.checks.programs.flaky_verdicts": (1, 400, 0.001, 0.01),
+    "summary.checks.programs.late_timeouts": (2, 9),
+    "summary.checks.programs.missing_modules": ({"numpy": 3},),
+    "summary.checks.programs.opaque_results": ({"Tree": 2},),
+    "summary.checks.programs.program_outcomes": ({"passed": 3}, 1),
+    "summary.checks.programs.several_sandboxes": (["podman", "docker"],),
+    "summary.checks.programs.unsafe_code": ("none",),
+    "summary.checks.shards.shards_waiting": (3,),
+    "summary.eva.notes.absent_components": (["clarity"],),
+    "summary.eva.notes.eva_unseen": (2,),
+    "summary.eva.notes.left_out": (9, 2, 4),
+    "summary.eva.notes.no_failing_score": ({"refused": 1}, "the scale is not known"),
+    "summary.eva.notes.no_interval": ("no interval: only one problem",),
+    "summary.eva.notes.no_threshold": (["latency"],),
+    "summary.eva.notes.unused_rule": ("latency", " Did you mean 'late'?"),
+    "summary.judged.canaries.judge_canaries": ("openai:large", 5, 9),
+    "summary.means.no_stratum": ("algebra", None),
+    "summary.means.no_task": ("mmlu", "mmlu_anatomy"),
+    "summary.notes.planned": ("40 problems of 40 planned",),
+    "summary.notes.retried": (2, 9),
+    "summary.notes.scorer_errors": ("exact", 3, "KeyError: x"),
+    "summary.notes.unscored": ({"refused": 1, "truncated": 1}, 8, "drop"),
     "stats.judged.judge_agreement.agreement_by_clusters": (80, 20),
     "stats.judged.notes.failed_verdicts": (12, 800, 0.6, 0.615, 2),
     "stats.judged.notes.few_labelled_problems": (6,),
@@ -53,9 +111,25 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     "summary.notes.micro_average": ("category", 14),
     "stats.evidence.collect.left_out_differ": (0.9, 0.2, 12, 4),
     "summary.default_metrics.mean_of_all_trials": ("avg@64", 64),
-    "readers.evidence.misread.looks_wrong": (0.0, 120, 30, "p3, trial 0", "It is 42.", "It is 42.", ["42"]),
+    "readers.evidence.misread.looks_wrong": (
+        0.0,
+        120,
+        30,
+        "p3, trial 0",
+        "It is 42.",
+        "It is 42.",
+        ["42"],
+    ),
     "readers.evidence.misread.other_extraction": ([("boxed", 28)], 40, 39, None),
-    "summary.checks.diagnosis.same_wrong": (2, "p3", "130", "140", 13, 16, "passband show RUN --same-wrong"),
+    "summary.checks.diagnosis.same_wrong": (
+        2,
+        "p3",
+        "130",
+        "140",
+        13,
+        16,
+        "passband show RUN --same-wrong",
+    ),
     "stats.interval.estimation.low_coverage": ("this interval covers about 88%", False),
     "stats.irt.accuracy.misfit": (0.001,),
     "stats.interval.default.votes.missing_answers": (2, 30),
@@ -83,18 +157,81 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
 }
 
 
+#: functions that make a note of a code that another makes too
+SHARED = {
+    "all-same-value": {"few_informative", "few_informative_in_strata"},
+    "few-informative": {"few_informative", "few_informative_in_strata"},
+    "no-verdict": {"gate_notes", "top_reasons"},
+    "unscored-trials": {"unscored_by_model", "unscored_in_pair"},
+}
+#: functions that make notes and do more
+WITHIN = {
+    "report.compare._standing_notes",
+    "report.gate.text.gate_notes",
+    "report.gate.words.top_reasons",
+}
+
+
+#: keyword arguments for them
+KEYWORDS: dict[str, dict[str, Any]] = {
+    "stats.decision.ranking.model_ranks.order_differs": {"same_problems": True},
+    "stats.interval.extrapolation.beyond_trials": {"any_shape": True},
+    "stats.interval.extrapolation.never_solved": {"hopeless": True},
+}
+
+
+def calls_below(node: ast.AST, place: str) -> Iterator[tuple[str, str]]:
+    """Yield the code of every note that is made below a node, and the name that it is made for."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]) if not place:
+            place = name
+        case ast.Call(ast.Name("Note"), [ast.Constant(str(code)), *_]):
+            yield code, place
+    for child in ast.iter_child_nodes(node):
+        yield from calls_below(child, place)
+
+
+def issued() -> Iterator[tuple[str, str, str]]:
+    """Yield each code, the module that issues it, and the constant or function that it is of."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        source = path.read_text("utf-8")
+        if "Note(" in source:
+            module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+            for code, name in calls_below(ast.parse(source), ""):
+                yield code, module, name
+
+
+ISSUED = list(issued())
+
+
 def every_note() -> list[Note]:
-    return [*CONSTANTS.values(), *(make(*arguments) for make, arguments in MADE.items())]
+    named = [resolve_name(f"passband.{module}:{name}") for _, module, name in ISSUED]
+    constants = [value for value in named if isinstance(value, Note)]
+    return [*constants, *(made(function) for function in MADE)]
+
+
+def made(function: str) -> Note:
+    make: Callable[..., Note] = resolve_name(f"passband.{function}")
+    return make(*MADE[function], **KEYWORDS.get(function, {}))
 
 
 def test_codes_are_kebab_case_and_distinct() -> None:
-    codes = [note.code for note in every_note()]
-    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code) for code in codes)
-    assert len(set(codes)) == len(codes)
+    names = defaultdict(set)
+    for code, module, name in ISSUED:
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code), (module, code)
+        names[code].add(name)
+    assert {code: made for code, made in names.items() if len(made) > 1} == SHARED
 
 
-def test_all_constants_are_exported() -> None:
-    assert set(CONSTANTS) <= set(notes.__all__)
+def test_every_code_is_documented() -> None:
+    page = (ROOT / "docs" / "files-and-codes.md").read_text("utf-8")
+    assert {code for code, *_ in ISSUED if f"| `{code}` |" not in page} == set()
+
+
+def test_every_function_that_makes_a_note_has_an_example() -> None:
+    places = {f"{module}.{name}" for _, module, name in ISSUED}
+    functions = {place for place in places if callable(resolve_name(f"passband.{place}"))}
+    assert functions == MADE.keys() | WITHIN
 
 
 @pytest.mark.parametrize("note", every_note(), ids=lambda note: note.code)
@@ -193,8 +330,9 @@ def test_a_note_is_weak_where_the_interval_may_be_too_short(
 
 def test_every_note_that_can_be_weak_is_tested() -> None:
     tested = {code for code, _, _ in WEAK}
-    # By certify, by the metrics of a task file, by the accuracy of a bank, by labels, by looks.
+    # By certify, by the metrics of a task file, by the accuracy of a bank, by labels, by looks,
+    # by margins, by answers that are scored wrong.
     elsewhere = {"low-coverage", "few-units", "model-accuracy", "labels-taken-as-random"}
-    elsewhere |= {"decided-early"}
+    elsewhere |= {"decided-early", "rare-loss", "looks-misread"}
     always = {note.code for note in every_note() if note.severity == "weak"}
     assert always <= tested | elsewhere
