@@ -259,7 +259,7 @@ def test_problems_that_share_a_value() -> None:
         "the spread of 300 problems rests on a few that are far from the others, so the interval "
         "may be too short; add problems"
     )
-    assert str(few_informative(20, 8)).startswith("12 of 20 problems share one value")
+    assert str(few_informative(20, 8)).startswith("12 of 20 problems have the same value")
 
 
 def test_a_note_on_one_side_keeps_its_code() -> None:

@@ -306,6 +306,6 @@ def test_notes_that_differ_in_numbers_alone_are_one_line(tmp_path: Path) -> None
     rows = [(p, t, int(t < min(p // 2, 7))) for p in range(30) for t in range(8)]
     text = "problem,trial,score\n" + "".join(f"{p},{t},{s}\n" for p, t, s in rows)
     few, many = (explanation(report(tmp_path, text, f"pass@{ks}")) for ks in ("1,8", "1-8"))
-    assert sum("of 30 problems share one value" in line for line in few) == 1
-    [line] = [line for line in many if "of 30 problems share one value" in line]
+    assert sum("of 30 problems have the same value" in line for line in few) == 1
+    [line] = [line for line in many if "of 30 problems have the same value" in line]
     assert re.match(r"pass@[\d,]*6[\d,]*: \d+-\d+ of 30 problems", line)

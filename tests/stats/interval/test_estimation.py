@@ -432,8 +432,7 @@ def test_few_informative_problems_are_noted() -> None:
         nine = estimate(Outcomes.from_counts([0] * 50 + [1] * 9, 8), "pass@1", over=over)
         assert nine.notes == (notes.few_informative(59, 9),)
         assert str(nine.notes[0]) == (
-            "50 of 59 problems share one value, so the interval rests on the other 9 and is rough; "
-            "more problems make it firmer"
+            "50 of 59 problems have the same value, so the interval is rough; add problems"
         )
         one = estimate(Outcomes.from_counts([0] * 50 + [1], 8), "pass@1", over=over)
         assert one.notes == (notes.few_informative(51, 1, is_weak=True),)

@@ -56,36 +56,30 @@ def few_informative(
     It is weak where these are so few, or so far from the rest, that the interval may be too short.
 
     >>> print(few_informative(20, 8))
-    12 of 20 problems share one value, so the interval rests on the other 8 and is rough; more \
-problems make it firmer
+    12 of 20 problems have the same value, so the interval is rough; add problems
     >>> print(few_informative(200, 1, is_weak=True))
-    199 of 200 problems share one value, so the interval rests on the other one and may be too \
-short; add problems
+    199 of 200 problems have the same value, so the interval may be too short; add problems
+    >>> print(few_informative(40, 0))
+    all 40 problems have the same value; the interval allows for kinds of problem not in the \
+sample; more problems narrow it
     """
-    end = "may be too short" if is_weak else "is rough"
-    remedy = f"add {noun}s" if is_weak else f"more {noun}s make it firmer"
+    end = f"the interval {'may be too short' if is_weak else 'is rough'}; add {noun}s"
     severity: Severity = "weak" if is_weak else "remark"
     if informative == 0:
-        missed = f"the interval covers {noun}s of another value that so few could have missed"
-        remedy = f"more {noun}s narrow it"
+        text = f"all {problems} {noun}s have the same value"
         if is_weak:
-            missed = f"their trials show that others are possible, and the interval {end}"
-            remedy = f"add {noun}s"
-        text = f"all {problems} {noun}s have the same value; {missed}; {remedy}"
-        return Note("all-same-value", text, severity)
+            return Note(
+                "all-same-value", f"{text}, though their trials allow others; {end}", "weak"
+            )
+        missed = f"the interval allows for kinds of {noun} not in the sample"
+        return Note("all-same-value", f"{text}; {missed}; more {noun}s narrow it")
     if informative == problems - 1 and problems <= 10:
-        text = f"only {problems} {noun}s, so the interval {end}; add {noun}s"
+        text = f"only {problems} {noun}s"
     elif is_weak and 2 * informative > problems:
-        text = (
-            f"the spread of {problems} {noun}s rests on a few that are far from the others, so "
-            f"the interval {end}; {remedy}"
-        )
+        text = f"the spread of {problems} {noun}s rests on a few that are far from the others"
     else:
-        text = (
-            f"{problems - informative} of {problems} {noun}s share one value, so the interval "
-            f"rests on the other {'one' if informative == 1 else informative} and {end}; {remedy}"
-        )
-    return Note("few-informative", text, severity)
+        text = f"{problems - informative} of {problems} {noun}s have the same value"
+    return Note("few-informative", f"{text}, so {end}", severity)
 
 
 def few_repeats(repeated: int, problems: int) -> Note:

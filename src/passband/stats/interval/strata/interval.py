@@ -323,20 +323,19 @@ def few_informative_in_strata(problems: int, informative: int) -> Note:
     """Return the note on strata nearly all of whose problems share the commonest value there.
 
     >>> print(few_informative_in_strata(20, 8))
-    12 of 20 problems share the commonest value of their stratum, so the interval rests on the \
-other 8 and is rough; more problems make it firmer
+    12 of 20 problems have the commonest value of their stratum, so the interval is rough; add \
+problems
     """
     if informative == 0:
         return Note(
             "all-same-value",
-            "no problem differs from the others of its stratum; the interval covers problems of "
-            "another value that so few could have missed; more problems narrow it",
+            "no problem differs from the others of its stratum; the interval allows for kinds of "
+            "problem not in the sample; more problems narrow it",
         )
     return Note(
         "few-informative",
-        f"{problems - informative} of {problems} problems share the commonest value of their "
-        f"stratum, so the interval rests on the other {informative} and is rough; more problems "
-        "make it firmer",
+        f"{problems - informative} of {problems} problems have the commonest value of their "
+        "stratum, so the interval is rough; add problems",
     )
 
 
