@@ -9,10 +9,10 @@ from passband.stats.irt.accuracy import bank_accuracy as bank_accuracy
 from passband.stats.irt.accuracy import stratum_accuracy as stratum_accuracy
 from passband.stats.irt.calibration import Calibration as Calibration
 from passband.stats.irt.calibration import calibrate as calibrate
-from passband.stats.irt.curves import information as information
-from passband.stats.irt.curves import kl_information as kl_information
 from passband.stats.irt.items import ItemModel as ItemModel
 from passband.stats.irt.items import Items as Items
+from passband.stats.irt.items import information as information
+from passband.stats.irt.items import kl_information as kl_information
 from passband.stats.irt.posterior import AbilityPosterior as AbilityPosterior
 from passband.stats.irt.posterior import Grid as Grid
 from passband.stats.irt.responses import ItemEvidence as ItemEvidence

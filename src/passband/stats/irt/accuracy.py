@@ -17,7 +17,7 @@ import numpy as np
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note, notes_as_json
 from passband.stats.checks import as_level, as_whole
-from passband.stats.irt.curves import expected_scores
+from passband.stats.irt.items import expected_scores
 from passband.stats.irt.posterior import AbilityPosterior
 from passband.stats.irt.responses import weighted
 from passband.types import ArrayLike, Floats

@@ -14,7 +14,6 @@ import numpy as np
 from passband.errors import ConflictingArguments, InvalidInput, NotEnoughData, UnknownName, nearest
 from passband.notes import Note, plural
 from passband.stats.checks import as_positive
-from passband.stats.irt.curves import expected_scores
 from passband.stats.irt.em import (
     ABSENT,
     CalibrationFit,
@@ -25,7 +24,7 @@ from passband.stats.irt.em import (
     rows_of,
 )
 from passband.stats.irt.item_errors import MOST_TOGETHER, ItemErrors, ItemFit, item_errors, item_fit
-from passband.stats.irt.items import ItemModel, Items
+from passband.stats.irt.items import ItemModel, Items, expected_scores
 from passband.stats.irt.responses import (
     Responses,
     as_rho,
