@@ -19,11 +19,10 @@ from passband.stats.checks import (
     ROUNDING_DIGITS,
     Over,
     as_level,
-    check_outcomes,
     check_over,
     check_text,
 )
-from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale, treatment
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes, on_one_scale, treatment
 from passband.stats.data.scale import titled
 from passband.stats.decision.difference import Contrast, Independent, Uneven, contrast_of
 from passband.stats.decision.influence import Influence, influence_of

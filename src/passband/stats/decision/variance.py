@@ -10,8 +10,8 @@ import numpy as np
 from passband.display import Displayed
 from passband.errors import InvalidInput
 from passband.notes import Note
-from passband.stats.checks import check_outcomes, check_text
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.checks import check_text
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes
 from passband.stats.evidence.collect import data_notes
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.wilson import over_problems, over_trials

@@ -15,13 +15,12 @@ from passband.stats.checks import (
     ROUNDING,
     Over,
     as_level,
-    check_outcomes,
     check_over,
     check_text,
     names_in,
 )
 from passband.stats.data.evidence import Evidence
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes
 from passband.stats.data.spending import PER_SOLVED
 from passband.stats.evidence.collect import evidence_of, left_out_notes
 from passband.stats.interval.certify.certificate import Certificate

@@ -24,9 +24,9 @@ import numpy as np
 from passband.display import Displayed
 from passband.errors import InvalidInput
 from passband.notes import Note
-from passband.stats.checks import as_level, check_outcomes, check_text
+from passband.stats.checks import as_level, check_text
 from passband.stats.data.counts import Histogram
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes
 from passband.stats.interval.fit.beta_mixture import BetaMixture
 from passband.stats.interval.fit.spiked_beta import SpikedBeta, fit_spiked
 from passband.stats.interval.notes import CLUSTERS_IGNORED

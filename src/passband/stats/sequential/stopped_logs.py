@@ -36,8 +36,8 @@ import numpy as np
 
 from passband.errors import InvalidInput
 from passband.notes import Note, plural
-from passband.stats.checks import Over, as_whole, check_outcomes
-from passband.stats.data.outcomes import Outcomes
+from passband.stats.checks import Over, as_whole
+from passband.stats.data.outcomes import Outcomes, check_outcomes
 from passband.stats.evidence.counts import STOPPING_LEVEL, stopping_of
 from passband.stats.interval.estimation import Estimate, estimate
 from passband.stats.metric.components import values_by_problem

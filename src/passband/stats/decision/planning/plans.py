@@ -19,9 +19,8 @@ from passband.stats.checks import (
     as_positive,
     as_share,
     as_whole,
-    check_outcomes,
 )
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes
 from passband.stats.decision.planning.file import Plan, PlannedDesign
 from passband.stats.decision.planning.variances import (
     CORRELATION,

@@ -14,8 +14,8 @@ import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note, joined
-from passband.stats.checks import Over, as_correlation, as_variance, check_outcomes
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.checks import Over, as_correlation, as_variance
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes
 from passband.stats.decision.variance import spread_of
 from passband.stats.evidence.collect import require_claims
 from passband.stats.interval.bootstrap.units import data_seed

@@ -18,10 +18,9 @@ from passband.stats.checks import (
     as_positive,
     as_share,
     as_whole,
-    check_outcomes,
     check_over,
 )
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes
 from passband.stats.decision.planning.file import Plan, PlannedDesign
 from passband.stats.decision.planning.simulation import SimulatedWidths, simulated_widths
 from passband.stats.decision.planning.variances import (

@@ -12,11 +12,10 @@ from passband.stats.checks import (
     Over,
     as_level,
     as_whole,
-    check_outcomes,
     check_over,
     check_text,
 )
-from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale, treatment
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes, on_one_scale, treatment
 from passband.stats.data.values import FrozenDict
 from passband.stats.decision.ranking.model_matrix import ModelMatrix
 from passband.stats.decision.ranking.ranking import Ranking

@@ -11,8 +11,8 @@ import numpy as np
 from passband.display import Displayed
 from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.notes import Note
-from passband.stats.checks import Over, as_level, check_outcomes, check_over, check_text
-from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
+from passband.stats.checks import Over, as_level, check_over, check_text
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes, on_one_scale
 from passband.stats.evidence.collect import evidence_of_all
 from passband.stats.interval.estimation import Estimate, estimate, on_scale, weighed
 from passband.stats.interval.registry import Interval
