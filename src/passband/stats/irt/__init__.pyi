@@ -8,7 +8,9 @@ from passband.stats.irt.accuracy import BankAccuracy as BankAccuracy
 from passband.stats.irt.accuracy import bank_accuracy as bank_accuracy
 from passband.stats.irt.accuracy import stratum_accuracy as stratum_accuracy
 from passband.stats.irt.calibration import Calibration as Calibration
+from passband.stats.irt.calibration import Link as Link
 from passband.stats.irt.calibration import calibrate as calibrate
+from passband.stats.irt.calibration import link_items as link_items
 from passband.stats.irt.items import ItemModel as ItemModel
 from passband.stats.irt.items import Items as Items
 from passband.stats.irt.items import information as information
