@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from passband.errors import ExitCode, InvalidInput, PassbandError
-from passband.notes import decided_early
+from passband.notes import Note
 from passband.run.loop.loop import Ending
 from passband.run.progress import Watcher
 from passband.run.settle.plan import (
@@ -406,3 +406,17 @@ def _check_metrics(result: GateResult) -> None:
                 f"--settle is for metrics whose errors under repeated looks are known, pass@k and "
                 f"pass^k; got {line.metric!r}."
             )
+
+
+def decided_early(look: int, looks: int, rounds: int) -> Note:
+    """Note that a difference was decided before the last planned look, and so looks too large.
+
+    >>> print(decided_early(3, 9, 4))
+    decided at look 3 of 9, after 4 rounds: stopped early, the value tends to overstate
+    """
+    return Note(
+        "decided-early",
+        f"decided at look {look} of {looks}, after {rounds} rounds: stopped early, the value tends "
+        "to overstate",
+        "weak",
+    )

@@ -107,7 +107,11 @@ def _others(here: Here, of: TrialPage) -> Html | None:
         "section",
         tag("h2", "Trials of this problem"),
         tag("div", chips, class_="trials"),
-        tag("p", tag("a", "all of them", href=here.run.problem(of.place.problem)), class_="pager"),
+        tag(
+            "p",
+            tag("a", "All trials of this problem", href=here.run.problem(of.place.problem)),
+            class_="pager",
+        ),
     )
 
 
