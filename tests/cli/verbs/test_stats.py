@@ -445,7 +445,7 @@ def test_help_and_version() -> None:
     runner = CliRunner()
     assert runner.invoke(app, ["--version"]).output == f"passband {__version__}\n"
     assert "stats" in runner.invoke(app, ["--help"]).output
-    shown = runner.invoke(app, ["stats", "--help"])
+    shown = runner.invoke(app, ["stats", "--help-all"])
     assert shown.exit_code == 0
     for option in ("--metric", "--by", "--threshold", "--policy", "--over", "--level", "--method",
                    "--seed", "--format", "--json", "--quiet"):  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from passband.cli.options import JsonOption
+from passband.cli.options import JsonOption, Quiet
 
 
 def merge(
@@ -28,6 +28,7 @@ def merge(
         typer.Option("--partial", help="Also read directories that a run is still writing."),
     ] = False,
     json: JsonOption = False,
+    quiet: Quiet = False,
 ) -> None:
     """Copy the trials of several run directories into one."""
     from dataclasses import asdict
