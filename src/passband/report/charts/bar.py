@@ -99,6 +99,23 @@ def level_text(level: float) -> str:
     return f"{100 * level:.6g}\N{NO-BREAK SPACE}%"
 
 
+def wider_note(pairs: Iterable[tuple[Ends | None, Ends | None]]) -> str:
+    """Return a sentence for intervals of which some inner one is clearly wider than its outer one.
+
+    >>> wider_note([((0.2, 0.4), (0.25, 0.35))])
+    ''
+    """
+    widths = [[_width(ends) for ends in pair] for pair in pairs]
+    if not any(outer and inner and inner > 1.1 * outer for outer, inner in widths):
+        return ""
+    return " Some inner ones are wider: the two are estimated separately."
+
+
+def _width(ends: Ends | None) -> float | None:
+    low, high = ends or (None, None)
+    return None if low is None or high is None else high - low
+
+
 def bars_caption(bars: Sequence[Bar], level: float) -> str:
     r"""Return what the bars mean, and their level.
 
@@ -109,7 +126,8 @@ def bars_caption(bars: Sequence[Bar], level: float) -> str:
     sure = level_text(level)
     like, same = "problems like these, asked the same way", "these very problems, sampled again"
     if outer and inner:
-        return f"Outer bar: {like}. Inner bar: {same}. Line: the estimate. All {sure} intervals."
+        words = f"Outer bar: {like}. Inner bar: {same}. Line: the estimate. All {sure} intervals."
+        return words + wider_note((bar.outer, bar.inner) for bar in bars)
     if outer or inner:
         return f"Bar: the {sure} interval for {like if outer else same}. Line: the estimate."
     return "Line: the estimate. There are no intervals."

@@ -6,11 +6,11 @@ Labels at the ends of lines, instead of a legend; they never cover each other.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from passband.report.charts.bar import Hue, level_text
+from passband.report.charts.bar import Ends, Hue, level_text, wider_note
 from passband.report.charts.canvas import Canvas
 from passband.report.charts.chart import Chart
 from passband.report.charts.interval_bars import scale_note
@@ -180,7 +180,15 @@ class TriesCurve(Chart):
         if not (outer and inner):
             bands = "Bands hold for " + ("problems like these" if outer else "these very problems")
         sure = f"{bands}; each holds for all k at once ({level_text(self.level)})."
-        return sure + scale_note(self.span)
+        return sure + wider_note(self._ends()) + scale_note(self.span)
+
+    def _ends(self) -> Iterator[tuple[Ends, Ends]]:
+        """Yield the ends of both bands at every k."""
+        for line in self.lines:
+            if line.outer is not None and line.inner is not None:
+                yield from zip(
+                    zip(*line.outer, strict=True), zip(*line.inner, strict=True), strict=True
+                )
 
     @property
     def description(self) -> str:
