@@ -23,6 +23,23 @@ def test_the_help_of_a_verb(verb: str) -> None:
     assert all(getattr(parameter, "help", None) for parameter in command.params)
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_many_options_are_shown_in_part_and_on_request_in_full(verb: str) -> None:
+    command = get_command(app).commands[verb]  # type: ignore[attr-defined]
+    short = run(verb, "--help").out
+    if len([each for each in command.params if each.param_type_name == "option"]) <= 18:
+        assert "--help-all" not in short
+        return
+    shown, more, _ = short.partition("more: --help-all")
+    assert more
+    assert len(shown.splitlines()) <= 24
+    full = run(verb, "--help-all")
+    assert full.code == 0
+    for name in (name for parameter in command.params for name in parameter.opts):
+        assert name in full.out or not name.startswith("-"), name
+    assert "more: --help-all" not in full.out
+
+
 def test_the_help_of_the_command() -> None:
     done = run("--help")
     assert "..." not in done.out.partition("Commands:")[2]

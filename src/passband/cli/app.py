@@ -51,9 +51,11 @@ class Verbs(MutableMapping[str, TyperCommand]):
             function = getattr(importlib.import_module(f"passband.cli.verbs.{file}"), name)
             info = CommandInfo(verb, cls=Command, callback=command_of(function))
             info.epilog = epilog_of(verb)
-            self._made[verb] = get_command_from_info(
+            command = get_command_from_info(
                 info, pretty_exceptions_short=True, rich_markup_mode=None
             )
+            assert isinstance(command, Command)
+            self._made[verb] = command
         return self._made[verb]
 
     def __setitem__(self, verb: str, command: TyperCommand) -> None:
@@ -74,7 +76,7 @@ class CommandGroup(TyperGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = Verbs()
+        self.commands = Verbs()  # type: ignore[assignment]
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the verbs; none is imported for it."""

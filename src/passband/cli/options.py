@@ -118,7 +118,7 @@ class TargetOptions(IntervalOptions):
 
     over: Annotated[
         Literal["problems", "trials"],
-        Option(help="Intervals for problems like these, or for exactly these problems."),
+        Option(help="Target: problems like these, or exactly these (trials)."),
     ] = "problems"
 
 
@@ -414,7 +414,7 @@ class ServerOptions(OptionGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeOptions(OptionGroup):
+class JudgingOptions(OptionGroup):
     """Judges, and what they are sent."""
 
     GROUP = "Judging"

@@ -72,7 +72,7 @@ class CompareOptions(
     """The options of `passband compare`."""
 
     COMMON = (
-        "metric", "task", "by", "unpaired", "margin", "over", "level", "details", "format", "json",
+        "metric", "task", "by", "unpaired", "margin", "over", "details", "format", "json",
         "quiet",
     )  # fmt: skip
     files: Annotated[

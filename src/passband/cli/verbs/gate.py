@@ -76,7 +76,7 @@ class RuleOptions(MetricOptions):
     ] = ()
     over: Annotated[
         Literal["problems", "trials"] | None,
-        Option(help="Judge exactly these problems (trials, the default), or problems like them."),
+        Option(help="Problems like these, or exactly these. Default: trials (exactly these)."),
     ] = None
     failed: Annotated[
         Literal["bracket", "wrong", "drop"] | None,
@@ -136,8 +136,8 @@ class GateOptions(
 
     GROUP = "Reading"
     COMMON = (
-        "metric", "tolerance", "policy", "over", "limit", "settle", "max_cost", "markdown", "junit",
-        "json", "quiet",
+        "metric", "tolerance", "policy", "over", "limit", "settle", "max_cost", "markdown", "json",
+        "quiet",
     )  # fmt: skip
     base: Annotated[
         Path,

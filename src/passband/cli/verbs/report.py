@@ -59,14 +59,14 @@ class ReportOptions(
 
     GROUP = "Metrics"
     COMMON = (
-        "metric", "margin", "by", "task", "model", "level", "output", "charts", "title",
+        "output", "metric", "margin", "by", "task", "model", "charts", "title",
         "no_transcripts", "quiet",
     )  # fmt: skip
     runs: Annotated[
         tuple[Path, ...],
         typer.Argument(
             metavar="RUN",
-            help="Run directories, folders of them, logs of other tools, or tables of trials.",
+            help="Run directories, logs of other tools or tables; or folders of run directories.",
         ),
     ]
     by: Annotated[

@@ -16,7 +16,7 @@ from passband.cli.options import (
     CodeOptions,
     DataFileOptions,
     IntervalOptions,
-    JudgeOptions,
+    JudgingOptions,
     MetricOptions,
     OptionGroup,
     PriceOptions,
@@ -222,7 +222,7 @@ class RunOptions(
     SamplingOptions,
     LimitOptions,
     TruncatedOptions,
-    JudgeOptions,
+    JudgingOptions,
     AdaptiveOptions,
 ):
     """The options of `passband run`."""

@@ -33,7 +33,7 @@ class SummarizeOptions(
         tuple[Path, ...],
         typer.Argument(
             metavar="RUN",
-            help="Run directories of passband or EVA, logs of other tools, or tables of trials.",
+            help="Runs of passband or EVA, logs of other tools, or tables of trials.",
         ),
     ]
     output: Annotated[
