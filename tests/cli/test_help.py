@@ -9,7 +9,7 @@ from typer.main import get_command
 from passband.cli.app import app
 from passband.cli.help import EXAMPLES
 from passband.errors import ExitCode
-from support.runs.commands import run
+from support.runs.commands import finish, run
 
 VERBS = sorted(get_command(app).commands)  # type: ignore[attr-defined]
 
@@ -66,3 +66,14 @@ def test_without_a_verb_the_help_is_shown() -> None:
     assert done.out == run("--help").out
     assert "\n" in done.out
     assert "\\n" not in done.out
+
+
+def test_a_shell_completes_verbs_and_options() -> None:
+    words = {"COMP_WORDS": "passband stats --lev", "COMP_CWORD": "2"}
+    done = finish(_PASSBAND_COMPLETE="complete_bash", **words)
+    assert (done.code, done.out.split()) == (0, ["--level"])
+
+
+@pytest.mark.parametrize("verb", ["plan", "show", "merge", "export"])
+def test_verbs_that_print_notes_can_be_quiet(verb: str) -> None:
+    assert "--quiet" in run(verb, "--help").out

@@ -7,7 +7,7 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -47,9 +47,7 @@ class Verbs(MutableMapping[str, TyperCommand]):
         if verb not in VERBS:
             raise KeyError(verb)
         if verb not in self._made:
-            file, name = ("import_logs", "import_") if verb == "import" else (verb, verb)
-            function = getattr(importlib.import_module(f"passband.cli.verbs.{file}"), name)
-            info = CommandInfo(verb, cls=Command, callback=command_of(function))
+            info = CommandInfo(verb, cls=Command, callback=command_of(_function(verb)))
             info.epilog = epilog_of(verb)
             command = get_command_from_info(
                 info, pretty_exceptions_short=True, rich_markup_mode=None
@@ -69,6 +67,13 @@ class Verbs(MutableMapping[str, TyperCommand]):
 
     def __len__(self) -> int:
         return len(VERBS)
+
+
+def _function(verb: str) -> Callable[..., None]:
+    file, name = ("import_logs", "import_") if verb == "import" else (verb, verb)
+    function: Callable[..., None]
+    function = getattr(importlib.import_module(f"passband.cli.verbs.{file}"), name)
+    return function
 
 
 class CommandGroup(TyperGroup):
@@ -92,8 +97,7 @@ class CommandGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs, each with the whole first sentence of its help."""
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [(name, first_sentence(command.help)) for name, command in commands if command]
+        rows = [(verb, first_sentence(_function(verb).__doc__)) for verb in VERBS]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Option = typer.Option
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PageOptions(QuietOptions):
     """What to write, and what the page holds."""
 
@@ -44,7 +44,7 @@ class PageOptions(QuietOptions):
     force: Annotated[bool, Option("--force", help="Overwrite a file that is not a report.")] = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ReportOptions(
     MetricOptions,
     PurchaseOptions,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Option = typer.Option
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class GroupingOptions(MetricOptions):
     """How trials are divided, and the groups' mean."""
 
@@ -42,7 +42,7 @@ class GroupingOptions(MetricOptions):
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MethodOptions(TargetOptions):
     """How intervals are computed and checked."""
 
@@ -73,7 +73,7 @@ class MethodOptions(TargetOptions):
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StatsOptions(
     GroupingOptions,
     PurchaseOptions,
