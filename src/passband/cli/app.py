@@ -7,7 +7,7 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -47,13 +47,13 @@ class Verbs(MutableMapping[str, TyperCommand]):
         if verb not in VERBS:
             raise KeyError(verb)
         if verb not in self._made:
-            file, name = ("import_logs", "import_") if verb == "import" else (verb, verb)
-            function = getattr(importlib.import_module(f"passband.cli.verbs.{file}"), name)
-            info = CommandInfo(verb, cls=Command, callback=command_of(function))
+            info = CommandInfo(verb, cls=Command, callback=command_of(_function(verb)))
             info.epilog = epilog_of(verb)
-            self._made[verb] = get_command_from_info(
+            command = get_command_from_info(
                 info, pretty_exceptions_short=True, rich_markup_mode=None
             )
+            assert isinstance(command, Command)
+            self._made[verb] = command
         return self._made[verb]
 
     def __setitem__(self, verb: str, command: TyperCommand) -> None:
@@ -69,12 +69,19 @@ class Verbs(MutableMapping[str, TyperCommand]):
         return len(VERBS)
 
 
+def _function(verb: str) -> Callable[..., None]:
+    file, name = ("import_logs", "import_") if verb == "import" else (verb, verb)
+    function: Callable[..., None]
+    function = getattr(importlib.import_module(f"passband.cli.verbs.{file}"), name)
+    return function
+
+
 class CommandGroup(TyperGroup):
     """The command itself, before its verb."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = Verbs()
+        self.commands = Verbs()  # type: ignore[assignment]
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the verbs; none is imported for it."""
@@ -90,8 +97,7 @@ class CommandGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs, each with the whole first sentence of its help."""
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [(name, first_sentence(command.help)) for name, command in commands if command]
+        rows = [(verb, first_sentence(_function(verb).__doc__)) for verb in VERBS]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 

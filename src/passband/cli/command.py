@@ -25,6 +25,7 @@ from passband.errors import InvalidInput
 from passband.report import printable
 
 _MOST = 15  # options that --help prints in full
+_WIDEST = 26  # of an option with its value, beside which there is room for a sentence
 _ALL = "passband.help-all"
 
 
@@ -77,30 +78,35 @@ class Command(TyperCommand):
             return
         shown = {
             heading: [
-                (names, brief(text))
+                (names if len(names) <= _WIDEST else names.partition(" <")[0], text)
                 for each, (names, text) in rows
                 if each.name in common or each.param_type_name == "argument"
             ]
             for heading, rows in groups.items()
         }
         width = max(len(names) for rows in shown.values() for names, _ in rows)
+        room = formatter.width - width - 4  # of the indentation and between the columns
         formatter.write("\n")
         for heading, records in shown.items():
             if records:
                 formatter.write(f"{heading}:\n")
                 with formatter.indentation():
-                    formatter.write_dl([(names.ljust(width), text) for names, text in records])
+                    formatter.write_dl([(n.ljust(width), brief(text, room)) for n, text in records])
         hidden = sum(map(len, groups.values())) - sum(map(len, shown.values()))
         formatter.write(f"more: --help-all ({hidden} further options)\n")
 
 
-def brief(text: str) -> str:
-    """Return the first clause of a help text.
+def brief(text: str, width: int) -> str:
+    """Return a help text, or as many of its clauses as fit the width.
 
-    >>> brief("Tasks, by name; or a study file.  [required]"), brief("Metrics (repeatable).")
-    ('Tasks, by name.', 'Metrics.')
+    >>> brief("Trials, by name; or all. Default: 1.  [n>=1]", 40), brief("Metrics (repeatable).", 9)
+    ('Trials, by name; or all. Default: 1.', 'Metrics.')
     """
-    return re.split(r"; | \(|  \[", text)[0].rstrip(".") + "."
+    text = text.partition("  [")[0]
+    for end in ("; ", r" \(", r"\. (?=[A-Z])", ": ", ", "):
+        if len(text) > width:
+            text = re.split(end, text)[0].rstrip(".") + "."
+    return text
 
 
 @contextmanager
@@ -220,7 +226,7 @@ def _parameters(kind: type[OptionGroup], headings: dict[str, str]) -> Iterator[i
     """Yield a parameter for each field, first those of the class itself, and note its heading."""
     hints = get_type_hints(kind, include_extras=True)
     fields = {field.name: field for field in dataclasses.fields(kind)}
-    for owner in kind.__mro__:
+    for owner in (each for each in kind.__mro__ if issubclass(each, OptionGroup)):
         for name in inspect.get_annotations(owner):
             field = fields.pop(name, None)
             if field is None:

@@ -70,7 +70,7 @@ def seed_of(text: str | None) -> int | str | None:
     return int(text) if text and text.isdecimal() else text
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class OptionGroup:
     """Options with a heading of their own in the help."""
 
@@ -84,7 +84,7 @@ class OptionGroup:
 # -- what to compute ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MetricOptions(OptionGroup):
     """Which metrics."""
 
@@ -100,7 +100,7 @@ class MetricOptions(OptionGroup):
     ] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class IntervalOptions(OptionGroup):
     """The level of intervals, and how they treat trials without a score."""
 
@@ -112,20 +112,20 @@ class IntervalOptions(OptionGroup):
     ] = "drop"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TargetOptions(IntervalOptions):
     """Intervals, and their target."""
 
     over: Annotated[
         Literal["problems", "trials"],
-        Option(help="Intervals for problems like these, or for exactly these problems."),
+        Option(help="Target: problems like these, or exactly these (trials)."),
     ] = "problems"
 
 
 # -- which trials to read ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ScaleOptions(OptionGroup):
     """The direction of scores."""
 
@@ -143,14 +143,14 @@ class ScaleOptions(OptionGroup):
         return {name: Scale(lower_is_better=True) for name in self.lower_is_better}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RecordOptions(ScaleOptions):
     """Scores and records of a source."""
 
     skip_bad: SkipBad = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ThresholdOptions(OptionGroup):
     """Graded scores as successes."""
 
@@ -161,7 +161,7 @@ class ThresholdOptions(OptionGroup):
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ChoiceOptions(OptionGroup):
     """Trials used, and findings accepted."""
 
@@ -178,7 +178,7 @@ class ChoiceOptions(OptionGroup):
     ] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TaskFilterOptions(OptionGroup):
     """Which tasks and models of a source."""
 
@@ -187,7 +187,7 @@ class TaskFilterOptions(OptionGroup):
     model: Annotated[tuple[str, ...], Option(help="Only this model (repeatable).")] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ColumnOptions(OptionGroup):
     """Columns of a table of trials."""
 
@@ -206,7 +206,7 @@ class ColumnOptions(OptionGroup):
         return {name: getattr(self, name) for name in _COLUMNS if hasattr(self, name)}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AnswerColumnOptions(ColumnOptions):
     """Columns of answers and judgements too."""
 
@@ -225,7 +225,7 @@ _COLUMNS = ("problem", "trial", "score", "status", "cluster", "answer", "judge",
 # -- output ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class QuietOptions(OptionGroup):
     """Whether to print notes."""
 
@@ -233,7 +233,7 @@ class QuietOptions(OptionGroup):
     quiet: Quiet = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class NoteOptions(QuietOptions):
     """Which notes to print."""
 
@@ -242,7 +242,7 @@ class NoteOptions(QuietOptions):
     ] = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class JsonOptions(OptionGroup):
     """JSON instead of a table."""
 
@@ -250,7 +250,7 @@ class JsonOptions(OptionGroup):
     json: JsonOption = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FormatOptions(JsonOptions):
     """The format of what is printed."""
 
@@ -268,7 +268,7 @@ class FormatOptions(JsonOptions):
         return self.json or self.format == "json"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class NumberOptions(NoteOptions):
     """How numbers are written."""
 
@@ -285,7 +285,7 @@ class NumberOptions(NoteOptions):
         return Style(self.digits, self.percent, notes=self.notes)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TableOptions(NumberOptions):
     """How a table of metrics is written."""
 
@@ -304,7 +304,7 @@ class TableOptions(NumberOptions):
 # -- money -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PurchaseOptions(OptionGroup):
     """Prices of what would narrow the interval of a judged metric."""
 
@@ -318,7 +318,7 @@ class PurchaseOptions(OptionGroup):
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PriceOptions(OptionGroup):
     """The price of a model."""
 
@@ -340,7 +340,7 @@ class PriceOptions(OptionGroup):
 # -- tasks, models and judges ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TrustOptions(OptionGroup):
     """Code that may run."""
 
@@ -348,7 +348,7 @@ class TrustOptions(OptionGroup):
     trust_task_code: TrustTaskCode = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CodeOptions(TrustOptions):
     """Code of tasks and of models that may run."""
 
@@ -358,7 +358,7 @@ class CodeOptions(TrustOptions):
     ] = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DataFileOptions(OptionGroup):
     """What would be guessed about a data file."""
 
@@ -392,7 +392,7 @@ class DataFileOptions(OptionGroup):
         )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TruncatedOptions(OptionGroup):
     """Truncated completions."""
 
@@ -403,7 +403,7 @@ class TruncatedOptions(OptionGroup):
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ServerOptions(OptionGroup):
     """Whether a server may have moved."""
 
@@ -413,8 +413,8 @@ class ServerOptions(OptionGroup):
     ] = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgeOptions(OptionGroup):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class JudgingOptions(OptionGroup):
     """Judges, and what they are sent."""
 
     GROUP = "Judging"

@@ -26,6 +26,7 @@ from passband.run.request import default_directory as default_directory
 from passband.run.request import make_request as make_request
 from passband.run.rescore.cluster import RemoteScoring as RemoteScoring
 from passband.run.rescore.prices import price_run as price_run
+from passband.run.rescore.rescore import Rescored as Rescored
 from passband.run.rescore.rescore import rescore_run as rescore_run
 from passband.run.session import Finished as Finished
 from passband.run.session import OnStart as OnStart

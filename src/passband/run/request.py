@@ -69,7 +69,7 @@ def shard_directory(run: Path, shard: Shard) -> Path:
     return run.with_name(f"{run.name}-shards") / shard.directory_name
 
 
-class RunOptions(TypedDict, total=False):
+class RequestOptions(TypedDict, total=False):
     """Options of a run, by the names of `Settings` and `Connection`, and of prices."""
 
     n: int | None
@@ -242,7 +242,7 @@ def make_request(
     adjustments: Adjustments | None = None,
     data_options: DataOptions | None = None,
     launch: Launch | None = None,
-    **options: Unpack[RunOptions],
+    **options: Unpack[RequestOptions],
 ) -> RunRequest:
     """Load tasks and assemble the settings of a run; `adjustments` are to be made to the tasks.
 

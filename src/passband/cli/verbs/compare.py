@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Option = typer.Option
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ContestOptions(MetricOptions):
     """What is compared, and how."""
 
@@ -58,7 +58,7 @@ class ContestOptions(MetricOptions):
     ] = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CompareOptions(
     ContestOptions,
     TargetOptions,
@@ -72,7 +72,7 @@ class CompareOptions(
     """The options of `passband compare`."""
 
     COMMON = (
-        "metric", "task", "by", "unpaired", "margin", "over", "level", "details", "format", "json",
+        "metric", "task", "by", "unpaired", "margin", "over", "details", "format", "json",
         "quiet",
     )  # fmt: skip
     files: Annotated[

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Option = typer.Option
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ExportOptions(QuietOptions, RecordOptions, TaskFilterOptions):
     """The options of `passband export`."""
 

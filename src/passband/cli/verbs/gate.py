@@ -56,7 +56,7 @@ def settled_gate(request: "SettleRequest", *, as_json: bool, quiet: bool) -> "Ga
 Option = typer.Option
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RuleOptions(MetricOptions):
     """What may pass."""
 
@@ -76,7 +76,7 @@ class RuleOptions(MetricOptions):
     ] = ()
     over: Annotated[
         Literal["problems", "trials"] | None,
-        Option(help="Judge exactly these problems (trials, the default), or problems like them."),
+        Option(help="Problems like these, or exactly these. Default: trials (exactly these)."),
     ] = None
     failed: Annotated[
         Literal["bracket", "wrong", "drop"] | None,
@@ -84,7 +84,7 @@ class RuleOptions(MetricOptions):
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SettleOptions(JsonOptions):
     """How to settle what is undecided."""
 
@@ -107,7 +107,7 @@ class SettleOptions(JsonOptions):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class GateFileOptions(NumberOptions):
     """What to write."""
 
@@ -122,7 +122,7 @@ class GateFileOptions(NumberOptions):
     ] = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class GateOptions(
     RuleOptions,
     SettleOptions,
@@ -136,8 +136,8 @@ class GateOptions(
 
     GROUP = "Reading"
     COMMON = (
-        "metric", "tolerance", "policy", "over", "limit", "settle", "max_cost", "markdown", "junit",
-        "json", "quiet",
+        "metric", "tolerance", "policy", "over", "limit", "settle", "max_cost", "markdown", "json",
+        "quiet",
     )  # fmt: skip
     base: Annotated[
         Path,

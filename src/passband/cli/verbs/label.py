@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Option = typer.Option
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EntryOptions(OptionGroup):
     """How labels are read."""
 
@@ -57,7 +57,7 @@ class EntryOptions(OptionGroup):
                 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LabelOptions(EntryOptions, TaskFilterOptions, JsonOptions, QuietOptions):
     """The options of `passband label`."""
 

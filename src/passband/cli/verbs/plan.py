@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Option = typer.Option
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PlanOptions(ChoiceOptions, ScaleOptions, JsonOptions, NoteOptions):
     """The options of `passband plan`."""
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Option = typer.Option
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PageOptions(QuietOptions):
     """What to write, and what the page holds."""
 
@@ -44,7 +44,7 @@ class PageOptions(QuietOptions):
     force: Annotated[bool, Option("--force", help="Overwrite a file that is not a report.")] = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ReportOptions(
     MetricOptions,
     PurchaseOptions,
@@ -59,14 +59,14 @@ class ReportOptions(
 
     GROUP = "Metrics"
     COMMON = (
-        "metric", "margin", "by", "task", "model", "level", "output", "charts", "title",
+        "output", "metric", "margin", "by", "task", "model", "charts", "title",
         "no_transcripts", "quiet",
     )  # fmt: skip
     runs: Annotated[
         tuple[Path, ...],
         typer.Argument(
             metavar="RUN",
-            help="Run directories, folders of them, logs of other tools, or tables of trials.",
+            help="Run directories, logs of other tools or tables; or folders of run directories.",
         ),
     ]
     by: Annotated[

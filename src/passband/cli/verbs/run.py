@@ -16,7 +16,7 @@ from passband.cli.options import (
     CodeOptions,
     DataFileOptions,
     IntervalOptions,
-    JudgeOptions,
+    JudgingOptions,
     MetricOptions,
     OptionGroup,
     PriceOptions,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Option = typer.Option
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TaskOptions(DataFileOptions, CodeOptions):
     """What is asked."""
 
@@ -63,7 +63,7 @@ class TaskOptions(DataFileOptions, CodeOptions):
     ] = "auto"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AmountOptions(MetricOptions, IntervalOptions, TableOptions):
     """How many problems and trials."""
 
@@ -85,7 +85,7 @@ class AmountOptions(MetricOptions, IntervalOptions, TableOptions):
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ModelOptions(ServerOptions):
     """Which model, and where it is served."""
 
@@ -119,7 +119,7 @@ class ModelOptions(ServerOptions):
     ] = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SamplingOptions(OptionGroup):
     """What each request asks for."""
 
@@ -152,7 +152,7 @@ class SamplingOptions(OptionGroup):
     no_seed: Annotated[bool, Option("--no-seed", help="Send no seeds.")] = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LimitOptions(PriceOptions):
     """How fast, how long, and when to stop."""
 
@@ -188,7 +188,7 @@ class LimitOptions(PriceOptions):
     ] = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AdaptiveOptions(OptionGroup):
     """Settings of adaptive tests."""
 
@@ -214,7 +214,7 @@ class AdaptiveOptions(OptionGroup):
         return {**read_task_args(self.design, "--design"), **given}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RunOptions(
     TaskOptions,
     ModelOptions,
@@ -222,7 +222,7 @@ class RunOptions(
     SamplingOptions,
     LimitOptions,
     TruncatedOptions,
-    JudgeOptions,
+    JudgingOptions,
     AdaptiveOptions,
 ):
     """The options of `passband run`."""

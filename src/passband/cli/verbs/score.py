@@ -11,7 +11,7 @@ import typer
 from passband.cli.options import (
     CodeOptions,
     JsonOptions,
-    JudgeOptions,
+    JudgingOptions,
     PriceOptions,
     QuietOptions,
     ServerOptions,
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 Option = typer.Option
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ScoreOptions(
     TruncatedOptions,
-    JudgeOptions,
+    JudgingOptions,
     PriceOptions,
     ServerOptions,
     CodeOptions,
@@ -40,8 +40,8 @@ class ScoreOptions(
 
     GROUP = "Scoring"
     COMMON = (
-        "scorer", "extract", "task", "main", "judge", "judge_base_url", "rubric", "max_cost",
-        "prices", "on", "json", "quiet",
+        "scorer", "extract", "task", "main", "judge", "judge_base_url", "max_cost", "prices",
+        "json", "quiet",
     )  # fmt: skip
     run: Annotated[Path, typer.Argument(help="Run directory.")]
     scorer: Annotated[
@@ -83,7 +83,7 @@ def score(options: ScoreOptions) -> None:
     choice = options.judge_choice(options.prices)
     if options.price is not None or (options.prices is not None and not choice.given):
         _price_trials(run, options.prices, options.price, quiet=quiet)
-        if not options.rescores(choice.given):
+        if not options.rescores(bool(choice.given)):
             return
     rescored, judging = _rescored(options, choice)
     report = ScoreReport(rescored.added, summarize_scorers(run, tasks=rescored.tasks))

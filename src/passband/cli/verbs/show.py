@@ -21,7 +21,7 @@ _PROBLEMS = 10  # of --same-wrong, unless --limit says otherwise
 Option = typer.Option
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TrialFilterOptions(TaskFilterOptions):
     """Which trials to show."""
 
@@ -76,7 +76,7 @@ class TrialFilterOptions(TaskFilterOptions):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ShowOptions(TrialFilterOptions, RecordOptions, QuietOptions):
     """The options of `passband show`."""
 

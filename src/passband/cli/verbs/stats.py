@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Option = typer.Option
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class GroupingOptions(MetricOptions):
     """How trials are divided, and the groups' mean."""
 
@@ -42,7 +42,7 @@ class GroupingOptions(MetricOptions):
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MethodOptions(TargetOptions):
     """How intervals are computed and checked."""
 
@@ -73,7 +73,7 @@ class MethodOptions(TargetOptions):
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StatsOptions(
     GroupingOptions,
     PurchaseOptions,
@@ -92,8 +92,8 @@ class StatsOptions(
     source: Annotated[
         tuple[str, ...],
         typer.Argument(
-            help="Run directories, folders of them, CSV, TSV, JSON, JSONL, Parquet, .npy or .npz "
-            "files of trials, or data sets of Parquet files: a quoted glob, a folder, an address."
+            help="Run directories, or files of trials: CSV, TSV, JSON, JSONL, Parquet, .npy or "
+            ".npz; folders of them; Parquet data sets: a quoted glob, a folder, an address."
         ),
     ]
     on: Annotated[
@@ -114,7 +114,14 @@ class StatsOptions(
             seed=seed_of(self.seed),
             task=self.task,
             by=self.by,
-            **self.columns,
+            problem=self.problem,
+            trial=self.trial,
+            score=self.score,
+            status=self.status,
+            cluster=self.cluster,
+            answer=self.answer,
+            judge=self.judge,
+            label=self.label,
             threshold=self.threshold,
             plan=self.plan,
             scales=self.scales,

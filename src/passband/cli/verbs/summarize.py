@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _DIGITS = 100  # of a seed; far beyond what any generator uses
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SummarizeOptions(
     TargetOptions, ChoiceOptions, RecordOptions, TaskFilterOptions, ColumnOptions, NoteOptions
 ):
@@ -33,7 +33,7 @@ class SummarizeOptions(
         tuple[Path, ...],
         typer.Argument(
             metavar="RUN",
-            help="Run directories of passband or EVA, logs of other tools, or tables of trials.",
+            help="Runs of passband or EVA, logs of other tools, or tables of trials.",
         ),
     ]
     output: Annotated[
