@@ -142,7 +142,8 @@ class Runner:
         self.started = time.monotonic()
         self.endpoint = Endpoint(self.patience, clock=clock)
         self.endpoint.answered_before = any(task_run.counters.done for task_run in self.task_runs)
-        self.asker = Asker(self.endpoint)
+        largest = max((len(task_run.problems) for task_run in self.task_runs), default=1)
+        self.asker = Asker(self.endpoint, largest)
         self._open = dict.fromkeys(self.task_runs, 0)
         self._first_scores = FirstScores(
             self.task_runs, self.store.directory, self.patience.unscored
