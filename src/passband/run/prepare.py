@@ -35,7 +35,7 @@ from passband.trials import (
     ProblemRow,
     Store,
     Trials,
-    canonical,
+    canonical_json,
     kept_label,
 )
 
@@ -164,7 +164,7 @@ def resolved_sampling(task: Task, settings: Settings) -> Sampling:
 def problem_record(problem: Problem) -> str:
     """Return a problem as it is stored: the prompt, and what scorers need."""
     reference = problem.reference
-    return canonical(
+    return canonical_json(
         {
             "messages": [[message.role, message.content] for message in problem.messages],
             "targets": reference.targets,
@@ -257,7 +257,7 @@ def record_subject(store: Store, task_run: TaskRun) -> None:
         **_config(store, task_run.task, truncated, task_run.subject, task_run.rule),
         **{name: recorded[name] for name in kept if name in recorded},
     }
-    if json.loads(canonical(config)) != recorded:
+    if json.loads(canonical_json(config)) != recorded:
         store.set_config(task_run.number, config)
 
 

@@ -16,7 +16,7 @@ LABEL = "label"
 """The key of the config of a run."""
 
 
-def labelled(runs: Iterable[RunRecord]) -> list[RunRecord]:
+def with_labels(runs: Iterable[RunRecord]) -> list[RunRecord]:
     """Return the runs of a directory with their labels.
 
     Where models share a name, it tells none of them apart, and each goes by its own.

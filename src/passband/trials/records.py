@@ -77,7 +77,7 @@ class SessionRecord(NamedTuple):
         return self._replace(ended=None, seconds=None, trials=None)
 
 
-class Coverage(NamedTuple):
+class ProblemCoverage(NamedTuple):
     """How many problems of a run have trials."""
 
     asked: int  # problems of the task that have any

@@ -15,7 +15,7 @@ from passband.run.shards.driver import run_shards
 from passband.run.shards.job import ShardJob
 from passband.run.shards.launch import Launch
 from passband.run.shards.wire import Ended, Event, Failed, Grant, Lost, Note, Order, Stop
-from passband.trials.file.schema import SHARDS
+from passband.trials.file.schema import SHARDS_FOLDER
 from support.runs.runs import HURRIED, Notes
 
 
@@ -79,7 +79,7 @@ def test_an_error_of_one_shard_stops_the_others_and_keeps_its_exit_code(made: Ru
         run_shards(made, Launch(2), Notes(), launcher=launcher)
     assert error.value.exit_code is ExitCode.DISK_FULL
     assert any(isinstance(order, Stop) for order in launcher.started[1].orders)
-    assert not (made.directory / SHARDS).exists()
+    assert not (made.directory / SHARDS_FOLDER).exists()
 
 
 def test_a_shard_that_is_started_again_gets_its_lease_again(made: RunRequest) -> None:

@@ -8,7 +8,7 @@ from passband.errors import InvalidInput
 from passband.run.study.build import study_of_file, study_of_models
 from passband.run.study.file import read_study
 from passband.tasks.overrides import Adjustments
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 
 STUDY = """\
 tasks: [arithmetic]
@@ -65,7 +65,7 @@ def test_each_model_has_a_directory() -> None:
 
 def test_a_run_directory_cannot_hold_others() -> None:
     Path("one").mkdir()
-    (Path("one") / FILE).touch()
+    (Path("one") / STORE_FILE).touch()
     with pytest.raises(InvalidInput, match="one is a run directory, and several models get"):
         study_of_models(["arithmetic"], ["tiny", "openai:a"], out=Path("one"))
 

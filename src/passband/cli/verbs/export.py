@@ -67,11 +67,11 @@ def export(
     from passband.errors import InvalidInput
     from passband.readers import Options, opened_trials
     from passband.report import printable
-    from passband.trials import ROWS_PER_FILE, export_parts, further_columns
+    from passband.trials import ROWS_PER_FILE, check_further_columns, export_parts
     from passband.writers import form_of_name, writers
     from passband.writers import write as write_trials
 
-    further = further_columns(with_ or ())
+    further = check_further_columns(with_ or ())
     target = None if output in (None, "-") else Path(str(output))
     form = format.value if format else "jsonl" if target is None else form_of_name(target)
     in_parts = form == "parquet" and target is not None and _is_folder(str(output))

@@ -10,7 +10,7 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.readers import JudgeScores, judge_scores, label_scorers
-from passband.trials import Choice, RunRecord, ScorerRecord, Trials, canonical
+from passband.trials import RunRecord, ScorerRecord, TrialFilter, Trials, canonical_json
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class Frame:
     def reading(self, key: str, trial: int) -> Reading:
         """Return the question and the answer of a trial."""
         number = self._numbers[key]
-        record = self.trials.chosen(self.run, Choice()).problem(number).record
+        record = self.trials.chosen(self.run, TrialFilter()).problem(number).record
         return Reading(_question(record), read_answer(self.trials, self.run, (number, trial)))
 
 
 def read_answer(trials: Trials, run: RunRecord, number: tuple[int, int]) -> str:
     """Return what the model answered; the last text of a conversation."""
-    row = trials.chosen(run, Choice()).trial(*number)
+    row = trials.chosen(run, TrialFilter()).trial(*number)
     return row.text or _last_text(row.transcript or ())
 
 
@@ -79,7 +79,7 @@ def judge_to_label(run: RunRecord, name: str | None = None) -> ScorerRecord:
 
 def fingerprint(run: RunRecord) -> str:
     """Return what tells a run from others; merged, moved and copied it stays the same."""
-    return hashlib.sha256(canonical([run.task, run.model, run.name]).encode()).hexdigest()[:12]
+    return hashlib.sha256(canonical_json([run.task, run.model, run.name]).encode()).hexdigest()[:12]
 
 
 def _question(record: Mapping[str, Any]) -> str:

@@ -286,8 +286,8 @@ class Asker:
         self.last_loss = fault.detail
         if self._is_hopeless(self._errors, self._patience.errors):
             raise NothingAnswered(
-                f"the first {len(self._errors)} trials all ended in an error of the task or its model. "
-                f"Last: {fault.detail}"
+                f"the first {len(self._errors)} trials all ended in an error of the task or its "
+                f"model. Last: {fault.detail}"
             )
         return "errored"
 

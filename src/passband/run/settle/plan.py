@@ -19,7 +19,7 @@ from passband.run.settle.side import Held
 from passband.stats.decision import LookErrors, content_hash, load_content, save_content
 from passband.stats.sequential import LookPlan, likely_rounds
 from passband.summary import GateLine
-from passband.trials import differences
+from passband.trials import setting_differences
 
 FORMAT = "passband settle 1"
 _GOAL = ("policy", "base", "new", "max_cost", "max_rounds")  # what the command says
@@ -79,7 +79,9 @@ class SettlePlan:
     def require_goal(self, other: SettlePlan, path: Path) -> None:
         """Refuse a command whose goal is another than the plan's, which has begun."""
         old, new = ({name: _plain(plan)[name] for name in _GOAL} for plan in (self, other))
-        changed = [f"{name} was {was}, is {now}" for name, was, now in differences(old, new)]
+        changed = [
+            f"{name} was {was}, is {now}" for name, was, now in setting_differences(old, new)
+        ]
         if changed:
             raise InvalidInput(
                 f"{path} is the plan of this gate, and it has begun: {'; '.join(changed)}. A plan "

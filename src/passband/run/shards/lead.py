@@ -33,7 +33,7 @@ from passband.run.shards.leases import Leases
 from passband.run.shards.shard import Shard
 from passband.run.shards.wire import Ended, Event, Failed, Lost, Note, Stop, Tick, Warn
 from passband.run.task_run import TaskRun
-from passband.trials import SHARDS, Trials, is_run_directory, merge
+from passband.trials import SHARDS_FOLDER, Trials, is_run_directory, merge_directories
 
 
 def total_progress(
@@ -210,7 +210,7 @@ class Lead:
                 judge = replace(judge, concurrency=shard.part_of(judge.concurrency), canaries=0)
             yield ShardJob(
                 request.recipe,
-                self._directory / SHARDS / shard.directory_name,
+                self._directory / SHARDS_FOLDER / shard.directory_name,
                 settings,
                 request.price,
                 judge,
@@ -325,7 +325,9 @@ class Lead:
         directory = part.job.directory
         moved_server = self._request.settings.moved_server
         if is_run_directory(directory):
-            once_free(lambda: merge([directory], self._directory, moved_server=moved_server))
+            once_free(
+                lambda: merge_directories([directory], self._directory, moved_server=moved_server)
+            )
         shutil.rmtree(directory, ignore_errors=True)
 
     def _merge_rest(self) -> None:

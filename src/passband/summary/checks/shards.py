@@ -6,7 +6,7 @@ from pathlib import Path
 
 from passband import notes
 from passband.notes import Note
-from passband.trials import RunRecord, Shards, unmerged
+from passband.trials import RunRecord, Shards, unmerged_shards
 
 
 def shard_notes(run: RunRecord, directory: Path) -> list[Note]:
@@ -16,7 +16,7 @@ def shard_notes(run: RunRecord, directory: Path) -> list[Note]:
 
 def unmerged_notes(directory: Path) -> list[Note]:
     """Return the note on shards of a run directory that are not merged into it yet, if any."""
-    waiting = unmerged(directory)
+    waiting = unmerged_shards(directory)
     return [notes.shards_waiting(waiting)] if waiting else []
 
 

@@ -23,7 +23,7 @@ from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.checksums import is_intact
 from passband.trials.file.packing import CALL_STATUS, INTO, MARKS, packed
 from passband.trials.file.schema import selected
-from passband.trials.file.writer import Writer
+from passband.trials.file.writer import StoreWriter
 from passband.trials.rows import CALL_STATUSES, CallRow, CallStatus
 
 _PLACE = "scorer, problem, trial, call, attempt"
@@ -189,7 +189,7 @@ def put_totals(connection: sqlite3.Connection, scorer: int, totals: CallTotals) 
     connection.execute(f"INSERT OR REPLACE {INTO['spare']} {MARKS['spare']}", values)
 
 
-class CallTable(Writer):
+class CallTable(StoreWriter):
     """Calls to judges, each of which is recorded once, as soon as it has ended."""
 
     def add_calls(self, calls: Iterable[CallRow]) -> None:

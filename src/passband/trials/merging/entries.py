@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.trials.encoding import canonical
+from passband.trials.encoding import canonical_json
 from passband.trials.file.problem_table import StoredProblem
 from passband.trials.reader import Trials
 from passband.trials.records import ORDER, RunRecord, ScorerRecord, SessionRecord
@@ -27,7 +27,7 @@ from passband.trials.settings import (
     identity_changes,
     is_moved,
 )
-from passband.trials.shards import Shards, joined, with_shards
+from passband.trials.shards import Shards, join_shards, with_shards
 from passband.trials.store import Store
 
 
@@ -81,7 +81,7 @@ def united(
 def united_shards(earlier: Shards | None, run: RunRecord, where: object) -> Shards | None:
     """Return the shards of both; those of another plan are refused."""
     try:
-        return joined(earlier, Shards.in_config(run.config))
+        return join_shards(earlier, Shards.in_config(run.config))
     except InvalidInput as error:
         raise SettingsChanged(
             f"{where} cannot be merged: its trials of {run.task} are not a shard of the same run: "
@@ -205,8 +205,8 @@ def enter_run(
 
 
 def _values(number: int, run: RunRecord, source: int | None) -> tuple[object, ...]:
-    return (number, run.name, run.task, run.model, canonical(run.spec), canonical(run.config),
-            run.created, run.address, source)  # fmt: skip
+    spec, config = canonical_json(run.spec), canonical_json(run.config)
+    return (number, run.name, run.task, run.model, spec, config, run.created, run.address, source)
 
 
 def _enter_problems(store: Store, trials: Trials, entered: Entered) -> None:

@@ -17,7 +17,7 @@ from contextlib import closing
 from functools import cached_property
 
 from passband.trials.file.connection import attach
-from passband.trials.file.schema import FILE, sqlite_errors
+from passband.trials.file.schema import STORE_FILE, sqlite_errors
 from passband.trials.merging.judge_calls import ConflictingCalls, refuse_contradictions
 from passband.trials.reader import Trials
 from passband.trials.records import RunRecord
@@ -27,7 +27,7 @@ from passband.trials.settings import SettingsChanged
 Names = Mapping[int, object]  # of scorers, by number
 
 
-def conflict(earlier: TrialRow, row: TrialRow) -> str | None:
+def conflict_error(earlier: TrialRow, row: TrialRow) -> str | None:
     """Return what differs in two rows of a trial, if anything does that a reader would see."""
     names = {
         "status": "its status", "text": "its completion", "reasoning": "its reasoning",
@@ -50,7 +50,7 @@ def supersedes(row: TrialRow, other: TrialRow) -> bool:
         return False
     if row.status not in FAILED:
         return True
-    return row.attempts > other.attempts and conflict(row, other) is not None
+    return row.attempts > other.attempts and conflict_error(row, other) is not None
 
 
 def contradiction(
@@ -63,8 +63,8 @@ def contradiction(
     for score in row.scores:
         other = there.get(names[score.scorer], score)
         if other[1:5] != score[1:5]:  # all but the scorer's number and the detail
-            return conflict(earlier, row) or "its score"
-    return conflict(earlier, row)
+            return conflict_error(earlier, row) or "its score"
+    return conflict_error(earlier, row)
 
 
 def recorded_twice(
@@ -138,7 +138,7 @@ class Overlap:
 
         A file that is being written may hold more by now than what is being merged.
         """
-        paths = {name: one.directory / FILE
+        paths = {name: one.directory / STORE_FILE
                  for name, one in (("earlier", self._earlier), ("later", self._later))}  # fmt: skip
         places: set[tuple[int, int]] = set()
         with closing(sqlite3.connect("", uri=True)) as connection:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from passband.types import Floats, Ints
 
 
-class Place(NamedTuple):
+class ProblemRef(NamedTuple):
     """A problem's number, key and cluster, and where the data have it."""
 
     number: int
@@ -47,7 +47,7 @@ class Counts:
         return self._scores[scorer]
 
     def outcomes(
-        self, run: int, scorer: int, places: Sequence[Place], planned: int | None = None
+        self, run: int, scorer: int, places: Sequence[ProblemRef], planned: int | None = None
     ) -> Outcomes:
         """Return scores by problem, in this order, and why some trials have none.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from passband.trials.query.counts import Counts, Place, unscored_reason
+from passband.trials.query.counts import Counts, ProblemRef, unscored_reason
 
 if TYPE_CHECKING:
     from passband.stats.data import Outcomes
@@ -28,7 +28,7 @@ def count_complete_rounds(recorded: Iterable[int]) -> int:
 
 
 def outcomes_of_rounds(
-    counts: Counts, run: int, scorer: int, places: Sequence[Place], rounds: int
+    counts: Counts, run: int, scorer: int, places: Sequence[ProblemRef], rounds: int
 ) -> Outcomes:
     """Return the outcomes of a run's first rounds, as `Counts.outcomes` returns those of all."""
     from passband.stats.data import Outcomes
