@@ -17,7 +17,7 @@ import pytest
 from passband.trials.file.schema import STORE_FILE
 from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from support.runs.commands import Done, run
-from support.samples.stores import canonical, filled, judged, writing
+from support.samples.stores import canonical_json, filled, judged, writing
 
 Ask = Callable[..., Done]
 
@@ -33,7 +33,7 @@ def odd(tmp_path: Path) -> Path:
         number = store.begin("e\x1b[2J", "m\u202e", spec={"seed": "s"}, config={}, name="run")
         messages = [["system", "Be brief."], ["user", "What is 6*7?\x1b]0;x\x07"]]
         record = {"messages": messages, "targets": ["42", "forty-two"], "choices": ["a", "b"]}
-        store.add_problems(number, [ProblemRow(0, "p\x1b0", canonical(record | {"doc": {}}))])
+        store.add_problems(number, [ProblemRow(0, "p\x1b0", canonical_json(record | {"doc": {}}))])
         entries = [ScorerEntry("exact_match", "1", SPEC), ScorerEntry("judge", "2", None)]
         main, judge = store.set_scorers(number, entries)
         error = ScoreRow(judge, None, "error", None, None, "KeyError: 'x'")
@@ -209,7 +209,7 @@ def test_long_texts_are_cut_unless_in_full(tmp_path: Path) -> None:
     with writing(tmp_path / "run") as store:
         number = store.begin("t", "m", spec={"seed": "s"}, config={}, name="run")
         record = {"messages": [["user", "q"]], "targets": ["42"], "choices": [], "doc": {}}
-        store.add_problems(number, [ProblemRow(0, "p", canonical(record))])
+        store.add_problems(number, [ProblemRow(0, "p", canonical_json(record))])
         (main,) = store.set_scorers(number, [ScorerEntry("exact_match", "1", SPEC)])
         text = "early\n" + "word " * 20_000 + r"so \boxed{41} it is. " + "tail " * 20_000 + "late"
         score = ScoreRow(main, 0.0, "ok", "41", "boxed")

@@ -18,7 +18,7 @@ from passband.trials.file.schema import STORE_FILE
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from support.runs import commands
-from support.samples.stores import canonical, writing
+from support.samples.stores import canonical_json, writing
 
 
 def stored(
@@ -34,7 +34,7 @@ def stored(
     with writing(directory) as store:
         number = store.begin("t", "m", spec={"seed": "s", **(spec or {})}, config={}, name="run")
         rows = [
-            ProblemRow(i, f"p{i}", canonical({"messages": [["user", f"What is {i // 2}?"]]}))
+            ProblemRow(i, f"p{i}", canonical_json({"messages": [["user", f"What is {i // 2}?"]]}))
             for i in range(problems)
         ]
         store.add_problems(number, rows)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from passband.stats.data.outcomes import Outcomes
 from passband.trials.encoding import canonical_json
-from passband.trials.exports import export_trials as module
+from passband.trials.exports import export as module
 from passband.trials.exports.export import EXPORT_FORMATS, export_trials
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow

@@ -12,7 +12,7 @@ import pytest
 from passband.errors import InvalidInput
 from passband.trials.file.schema import STORE_FILE, CorruptStore, EmptyStore
 from passband.trials.file.writer import DiskNearlyFull
-from passband.trials.repair import backup_store as backup_module
+from passband.trials.repair import backup as backup_module
 from passband.trials.repair.backup import backup_store
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store

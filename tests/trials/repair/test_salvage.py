@@ -15,7 +15,7 @@ from passband.errors import InvalidInput, PassbandError
 from passband.trials.file.lock import Busy
 from passband.trials.file.schema import STORE_FILE, CorruptStore
 from passband.trials.reader import Trials
-from passband.trials.repair import salvage_store as module
+from passband.trials.repair import salvage as module
 from passband.trials.repair.salvage import salvage_store
 from passband.trials.rows import AttemptRow, CallRow, ScoreRow, TrialRow
 from support.fuzz.flips import is_part_of
