@@ -14,7 +14,7 @@ from passband.generate.registry import Connection
 from passband.report.dry_run import dry_run_lines
 from passband.run.dry_run import DryRun, dry_run
 from passband.run.prepare import prepare
-from passband.run.settings import Settings, Until
+from passband.run.settings import Settings, WidthGoal
 from passband.run.task_run import Price
 from passband.score.scorer import Reference
 from passband.tasks.task import Task
@@ -67,7 +67,7 @@ def test_nothing_is_made(tmp_path: Path) -> None:
 
 
 def test_a_run_that_may_stop_early_is_counted_at_most(tmp_path: Path) -> None:
-    until = Until(0.3, metric="pass@1", over="trials", level=0.95, proof=False)
+    until = WidthGoal(0.3, metric="pass@1", over="trials", level=0.95, proof=False)
     shown = lines(tmp_path / "run", words(3), n=4, until=until)
     assert f"trials    at most 12 to request, into {tmp_path / 'run'}" in shown
     assert "time      at most about 5 s (at 5 s an answer, 64 at a time)" in shown

@@ -53,7 +53,7 @@ def judge_choice(
     prices: Path | None,
 ) -> JudgeChoice:
     """Return what the options say about judges."""
-    from passband.run import CANARIES, JudgeChoice
+    from passband.run import DEFAULT_CANARIES, JudgeChoice
     from passband.tasks import read_rubric_file
 
     return JudgeChoice(
@@ -63,6 +63,6 @@ def judge_choice(
         votes,
         against,
         concurrency,
-        CANARIES if canaries is None else canaries,
+        DEFAULT_CANARIES if canaries is None else canaries,
         prices,
     )

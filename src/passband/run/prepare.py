@@ -14,8 +14,8 @@ from passband.errors import InvalidInput
 from passband.generate import Problem, Sampling, Subject
 from passband.run.loop.attempts import TURNED_AWAY
 from passband.run.loop.grader import Grader, scorer_entry
-from passband.run.loop.references import References
-from passband.run.problems import UnreadProblems, enter, known_numbers
+from passband.run.loop.references import ProblemReferences
+from passband.run.problems import LazyProblems, enter, known_numbers
 from passband.run.rescore.prices import PRICE
 from passband.run.sandboxes import has_failures, used_sandboxes
 from passband.run.schedule.blocks import count_missing
@@ -114,7 +114,7 @@ def prepare(
         numbers = store.set_scorers(number, scorers, first=earlier.get(MAIN))
     grader = Grader(
         list(zip(numbers, task.scorers, strict=True)),
-        References(problems),
+        ProblemReferences(problems),
         truncated,
     )
     brought = _brought(store, number)
@@ -126,7 +126,7 @@ def prepare(
         elsewhere=_by_position(problems, elsewhere or {}),
     )  # fmt: skip
     resumed = _resumed(store.directory, task_run)
-    if resumed.counters.done < resumed.counters.planned and isinstance(problems, UnreadProblems):
+    if resumed.counters.done < resumed.counters.planned and isinstance(problems, LazyProblems):
         problems.read()  # here, where it holds up no request
     started = start_rule(resumed, earlier)
     if started.rule != rule:
@@ -191,7 +191,7 @@ def _with_main(store: Store, task: Task, model: str, name: str | None) -> Task:
 def _known_problems(earlier: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
     """Return what the problems of a run are known by, unless there are more or fewer now."""
     entered = earlier.get("problems")
-    if entered and (isinstance(problems, UnreadProblems) or entered["count"] == len(problems)):
+    if entered and (isinstance(problems, LazyProblems) or entered["count"] == len(problems)):
         return {"problems": entered}
     return {}
 

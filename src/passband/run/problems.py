@@ -22,7 +22,7 @@ from passband.tasks import Task
 from passband.trials import Store, is_run_directory
 
 
-class UnreadProblems(Sequence[Problem]):
+class LazyProblems(Sequence[Problem]):
     """The problems of a task, read when the first of them is needed."""
 
     def __init__(self, read: Callable[[], Sequence[Problem]], digest: str) -> None:
@@ -33,7 +33,7 @@ class UnreadProblems(Sequence[Problem]):
     @classmethod
     def of(
         cls, task: Task, settings: Settings, read: Callable[[Task, Settings], Sequence[Problem]]
-    ) -> UnreadProblems | None:
+    ) -> LazyProblems | None:
         """Return the problems of a task; None if only reading them tells what they are."""
         digest_of: Callable[[int | None], str | None] | None = getattr(task.load, "digest", None)
         digest = None if digest_of is None else digest_of(settings.limit)
@@ -74,7 +74,7 @@ def opened(
     Before a directory is made, whatever is wrong with its problems has to show.
     """
     settings.check()
-    unread = UnreadProblems.of(task, settings, read)
+    unread = LazyProblems.of(task, settings, read)
     if unread is None:
         return read(task, settings)
     if not is_run_directory(directory):
@@ -84,7 +84,7 @@ def opened(
 
 def enter(store: Store, run: int, problems: Sequence[Problem], config: Mapping[str, Any]) -> None:
     """Add to a run's config what its problems are known by again."""
-    if isinstance(problems, UnreadProblems):
+    if isinstance(problems, LazyProblems):
         stored = store.problem_digest(run)
         known = {"made": problems.digest, "count": len(problems), "stored": stored}
         store.set_config(run, {**config, "problems": known})
@@ -98,7 +98,7 @@ def known_numbers(
     `config` is that of the run before.
     """
     known = config.get("problems")
-    if not known or not isinstance(problems, UnreadProblems) or known["made"] != problems.digest:
+    if not known or not isinstance(problems, LazyProblems) or known["made"] != problems.digest:
         return None
     if known["stored"] != store.problem_digest(run):
         return None

@@ -15,7 +15,7 @@ import pytest
 
 from passband.errors import InvalidInput, PassbandError
 from passband.run.request import RunRequest, make_request
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.run.shards import lead
 from passband.run.shards.driver import run_shards
 from passband.run.shards.folder import leading
@@ -59,7 +59,7 @@ def request(task: Path, server: FaultServer, out: Path, **options: Any) -> RunRe
     return make_request([task], "openai:model", out=out, base_url=server.url, **arguments | options)
 
 
-def in_shards(made: RunRequest, shards: int = 3, **options: Any) -> Finished:
+def in_shards(made: RunRequest, shards: int = 3, **options: Any) -> RunResult:
     return run_shards(made, Launch(shards), options.pop("watcher", Notes()), **options)
 
 

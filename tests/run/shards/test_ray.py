@@ -17,7 +17,7 @@ import pytest
 from passband.cluster.nodes import Node
 from passband.errors import InvalidInput, PassbandError
 from passband.run.request import RunRequest, make_request
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.run.shards import ray as shards_ray
 from passband.run.shards.driver import run_shards
 from passband.run.shards.launch import Launch
@@ -42,7 +42,7 @@ def request(task: Path, url: str, out: Path, **options: Any) -> RunRequest:
     return make_request([task], "openai:model", out=out, **arguments | options)
 
 
-def on_ray(made: RunRequest, notes: Notes | None = None, shards: int = 4) -> Finished:
+def on_ray(made: RunRequest, notes: Notes | None = None, shards: int = 4) -> RunResult:
     return run_shards(made, Launch(shards, "ray"), notes or Notes())
 
 

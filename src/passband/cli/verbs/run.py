@@ -60,7 +60,7 @@ from passband.cli.output import TableOptions
 
 if TYPE_CHECKING:
     from passband.cli.output import TableOptions
-    from passband.run import Launch, RunRequest, Study, StudyFile, Until
+    from passband.run import Launch, RunRequest, Study, StudyFile, WidthGoal
     from passband.stats.data import Policy
 
 
@@ -345,7 +345,7 @@ def run(
     from passband.generate import read_headers
     from passband.report import error_events
     from passband.run import Patience, Shard, parse_price
-    from passband.tasks import Adjustments, DataOptions, read_gen, read_task_args
+    from passband.tasks import DataOptions, Overrides, read_gen, read_task_args
 
     with error_events(enabled=json):
         given = given_options(context)
@@ -365,7 +365,7 @@ def run(
             design=_design(
                 design, se=se, min_items=min_items, max_items=max_items, random_share=random_share
             ),
-            adjustments=Adjustments(system, num_fewshot, fewshot_as_turns, read_gen(gen or ())),
+            adjustments=Overrides(system, num_fewshot, fewshot_as_turns, read_gen(gen or ())),
             data_options=DataOptions.of(
                 question, answer, prompt, scorer, extract, ignore_columns=ignore_columns
             ),
@@ -445,10 +445,10 @@ def _launch(shards: int | None, on: str | None) -> Launch | None:
 
 def _until(
     half_width: float | None, proof: bool, over: Target | None, metrics: list[str], level: float
-) -> Until | None:
+) -> WidthGoal | None:
     """Return when the run is to stop, from the options that go with --until."""
     from passband.errors import InvalidInput
-    from passband.run import Until
+    from passband.run import WidthGoal
 
     if half_width is None:
         if proof or over is not None:
@@ -458,7 +458,7 @@ def _until(
     if len(metrics) > 1:
         raise InvalidInput(f"--until is for one metric; got -m {' -m '.join(metrics)}.")
     target = Target.trials if over is None else over
-    return Until(half_width, metrics[0] if metrics else "pass@1", target.value, level, proof)
+    return WidthGoal(half_width, metrics[0] if metrics else "pass@1", target.value, level, proof)
 
 
 def _run_and_print(request: RunRequest, options: TableOptions, as_json: bool, quiet: bool) -> None:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from passband.errors import PassbandError
 from passband.generate import Problem
-from passband.run.judge.call_log import CallLog, Recorded
+from passband.run.judge.call_log import CallLog, RecordedCall
 from passband.run.judge.judge import Judge
 from passband.run.schedule.blocks import trial_seed
 from passband.score import (
@@ -36,7 +36,7 @@ _DECLINED = "the judge declined to reply"
 
 
 @dataclass(eq=False)
-class JudgeBench:
+class JudgeQueue:
     """Asks one judge about the trials of one run; replies of equal content are asked for once."""
 
     judge: Judge
@@ -121,7 +121,7 @@ class JudgeBench:
         await self._kept(self.log.add(kept))
         return RecordedReply(reply, verdict)
 
-    async def _taken(self, call: JudgeCall, recorded: Recorded, row: CallRow) -> RecordedReply:
+    async def _taken(self, call: JudgeCall, recorded: RecordedCall, row: CallRow) -> RecordedReply:
         """Return a reply that is recorded; one of another trial is recorded for this one too."""
         place, heard = self._place(call), _heard(call, row)
         known = max(recorded.attempts, self._attempts.get(place, 0))

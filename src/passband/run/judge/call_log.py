@@ -13,7 +13,7 @@ _EVERY = 0.05  # seconds between commits
 Result = TypeVar("Result")
 
 
-class Recorded(NamedTuple):
+class RecordedCall(NamedTuple):
     """What the store holds of a call: a reply of the same content, and its attempts so far."""
 
     reply: CallRow | None
@@ -29,17 +29,19 @@ class CallLog:
         self._waiting: list[tuple[CallRow, asyncio.Future[None]]] = []
         self._flushing: set[asyncio.Task[None]] = set()
 
-    async def look(self, scorer: int, problem: int, trial: int, call: int, key: bytes) -> Recorded:
+    async def look(
+        self, scorer: int, problem: int, trial: int, call: int, key: bytes
+    ) -> RecordedCall:
         """Return what is recorded of a call, and of calls with the same content."""
 
-        def read() -> Recorded:
+        def read() -> RecordedCall:
             replies = self._store.replies([key]).get(key, [])
             own = [row for row in self._store.calls(scorer, problem, trial) if row.call == call]
             attempts = max((row.attempt for row in own), default=0)
             place = (scorer, problem, trial, call)
             replies.sort(key=lambda row: (row.scorer, row.problem, row.trial, row.call) != place)
             copied = any(row.is_cached and row.key == key for row in own)
-            return Recorded(replies[0] if replies else None, attempts, copied)
+            return RecordedCall(replies[0] if replies else None, attempts, copied)
 
         return await self._in_thread(read)
 

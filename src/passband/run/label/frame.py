@@ -14,7 +14,7 @@ from passband.trials import RunRecord, ScorerRecord, TrialFilter, Trials, canoni
 
 
 @dataclass(frozen=True)
-class Reading:
+class TrialText:
     """What a labeller reads of one trial."""
 
     question: str
@@ -22,7 +22,7 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class SamplingFrame:
     """The trials of one run that a judge has seen."""
 
     trials: Trials
@@ -38,11 +38,11 @@ class Frame:
     def name(self) -> str:
         return f"{self.run.task} by {self.run.label}"
 
-    def reading(self, key: str, trial: int) -> Reading:
+    def reading(self, key: str, trial: int) -> TrialText:
         """Return the question and the answer of a trial."""
         number = self._numbers[key]
         record = self.trials.chosen(self.run, TrialFilter()).problem(number).record
-        return Reading(_question(record), read_answer(self.trials, self.run, (number, trial)))
+        return TrialText(_question(record), read_answer(self.trials, self.run, (number, trial)))
 
 
 def read_answer(trials: Trials, run: RunRecord, number: tuple[int, int]) -> str:
@@ -53,12 +53,12 @@ def read_answer(trials: Trials, run: RunRecord, number: tuple[int, int]) -> str:
 
 def frame_of(
     trials: Trials, run: RunRecord, scorer: str | None = None, labeller: str | None = None
-) -> Frame:
+) -> SamplingFrame:
     """Return the trials of a run that may be drawn, with the labels that `labeller` has given."""
     run.refuse_averages()
     judge = judge_to_label(run, scorer)
     label = labeller if labeller in [one.name for one in label_scorers(run)] else None
-    return Frame(trials, run, judge, judge_scores(trials, run, judge, label))
+    return SamplingFrame(trials, run, judge, judge_scores(trials, run, judge, label))
 
 
 def judge_to_label(run: RunRecord, name: str | None = None) -> ScorerRecord:

@@ -37,7 +37,7 @@ _LONGEST = 30_000  # characters of a cell; spreadsheets cut at 32,767, and say n
 
 
 @dataclass(frozen=True)
-class Row:
+class UnlabelledRow:
     """A row to write."""
 
     problem: str
@@ -64,7 +64,7 @@ class SheetRow:
 # -- writing -------------------------------------------------------------------------------
 
 
-def write_sheet(path: Path, rows: Sequence[Row]) -> None:
+def write_sheet(path: Path, rows: Sequence[UnlabelledRow]) -> None:
     """Write the file for a labeller, CSV or JSON lines by the ending of its name."""
     form = form_of(path.name)
     if form not in ("csv", "jsonl") or path.name.lower().endswith(".gz"):
@@ -76,7 +76,7 @@ def write_sheet(path: Path, rows: Sequence[Row]) -> None:
     beside.write_text(json.dumps(_drawn(rows), indent=2) + "\n", encoding="utf-8")
 
 
-def _as_csv(rows: Sequence[Row]) -> str:
+def _as_csv(rows: Sequence[UnlabelledRow]) -> str:
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\r\n")
     writer.writerow(_COLUMNS)
@@ -95,7 +95,7 @@ def _shown(text: str) -> str:
     return f"{text[:_LONGEST]} [{cut:,} characters are cut off here; a .jsonl file has them all]"
 
 
-def _as_lines(rows: Sequence[Row]) -> str:
+def _as_lines(rows: Sequence[UnlabelledRow]) -> str:
     values = [
         (row.problem, row.trial, row.question, row.answer, row.label or None, row.ticket.text())
         for row in rows
@@ -106,7 +106,7 @@ def _as_lines(rows: Sequence[Row]) -> str:
     )
 
 
-def _drawn(rows: Sequence[Row]) -> dict[str, Any]:
+def _drawn(rows: Sequence[UnlabelledRow]) -> dict[str, Any]:
     """Return how the trials were drawn, for people; the answers' digests stay in the tickets."""
     draws = {(row.ticket.run, row.ticket.judge): row.ticket for row in rows}
     return {

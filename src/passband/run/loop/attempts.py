@@ -126,7 +126,7 @@ class PendingBatch:
         return rows
 
 
-class Asker:
+class Attempts:
     """Sends batches to subjects, as the endpoint allows, and notes each failed attempt."""
 
     def __init__(self, endpoint: Endpoint, problems: int = 1) -> None:

@@ -9,7 +9,7 @@ from passband.generate import Problem
 from passband.score import Reference
 
 
-class References(Sequence[Reference]):
+class ProblemReferences(Sequence[Reference]):
     """What answers are compared with, by position of the problem; nothing is kept here."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:

@@ -17,7 +17,7 @@ from passband.run.loop.loop import Ending
 from passband.run.prepare import load_problems
 from passband.run.progress import TaskProgress, Watcher
 from passband.run.request import RunRequest
-from passband.run.session import Finished, OnStart, make_subjects, prepare_all, run_session
+from passband.run.session import OnStart, RunResult, make_subjects, prepare_all, run_session
 from passband.run.shards.folder import leading, merge_stores
 from passband.run.shards.launch import Launch, Launcher
 from passband.run.shards.launchers import make_launcher
@@ -32,7 +32,7 @@ def run_shards(
     watcher: Watcher,
     on_start: OnStart | None = None,
     launcher: Launcher | None = None,
-) -> Finished:
+) -> RunResult:
     """Request every missing trial in shards, and return the run as if one process had asked."""
     began = time.monotonic()
     _require_names(request)

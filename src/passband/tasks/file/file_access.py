@@ -27,7 +27,7 @@ _SHARE = 100  # a disk that compresses text keeps far more than a hundredth of i
 
 
 @dataclass(frozen=True)
-class Reach:
+class FileAccess:
     """The folders below which a task may read files; with trust, all of them."""
 
     folder: Path  # of the task

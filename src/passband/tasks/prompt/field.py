@@ -111,7 +111,7 @@ class ProblemField:
             )
 
 
-class Answers:
+class RowTargets:
     """The targets of a row, and its choices.
 
     `free` targets may be other text than a choice, as those of worked examples are.
