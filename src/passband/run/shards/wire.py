@@ -42,7 +42,7 @@ class ShardWarning:
 
 @dataclass(frozen=True)
 class Ended:
-    """The shard came to an end, as `Finished.ending` says."""
+    """The shard came to an end, as `RunResult.ending` says."""
 
     ending: str
 

@@ -53,7 +53,7 @@ class DataOptions:
     prompt: str | None = None  # template of the whole prompt
     scorer: str | None = None
     extract: Sequence[str] | None = None  # rules
-    system: str | None = None  # system prompt, for a task file; a run gets it by `Adjustments`
+    system: str | None = None  # system prompt, for a task file; a run gets it by `Overrides`
     ignore_columns: Sequence[str] | None = None  # of pictures and sounds that no prompt needs
 
     @classmethod
