@@ -13,8 +13,9 @@ import pytest
 from passband.errors import PassbandError
 from passband.generate.provider import Completion, ProviderFault, RateLimited, Request, Unavailable
 from passband.generate.registry import Connection
+from passband.run.loop import loop, recorder
 from passband.run.loop.attempts import NothingAnswered
-from passband.run.loop.loop import Runner, loop, recorder
+from passband.run.loop.loop import Runner
 from passband.run.session import RunResult
 from passband.run.settings import Settings
 from passband.trials import store
