@@ -27,7 +27,7 @@ from passband.run import session as session_module
 from passband.run.loop import loop as loop_module
 from passband.run.progress import RunProgress
 from passband.run.schedule.schedule import every_problem
-from passband.run.schedule.until import until_schedule
+from passband.run.schedule.width import until_schedule
 from passband.run.session import run_session
 from passband.run.settings import Settings, WidthGoal
 from passband.run.task_run import Price

@@ -14,12 +14,11 @@ from passband.errors import InvalidInput
 from passband.generate import Problem, Sampling, Subject
 from passband.run.loop.attempts import TURNED_AWAY
 from passband.run.loop.grader import Grader, scorer_entry
-from passband.run.loop.references import ProblemReferences
-from passband.run.problems import LazyProblems, enter, known_numbers
+from passband.run.problems import LazyProblems, ProblemReferences, enter, known_numbers
 from passband.run.rescore.prices import PRICE
 from passband.run.sandboxes import has_failures, used_sandboxes
 from passband.run.schedule.blocks import count_missing
-from passband.run.schedule.until import make_rule, start_rule
+from passband.run.schedule.width import make_rule, start_rule
 from passband.run.settings import Settings
 from passband.run.shards.shard import check_shard, shard_entry
 from passband.run.task_run import BROUGHT, Counters, TaskRun

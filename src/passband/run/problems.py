@@ -5,6 +5,8 @@ lacks nothing. Its task has a hash of all that the problems are made of, the sto
 problems: where both are what they were when the problems were entered, the problems are too.
 
 The first problems of a task, where a share of them is asked for.
+
+The references of problems, read with the problems that they belong to.
 """
 
 from __future__ import annotations
@@ -18,8 +20,28 @@ from typing import Any, overload
 
 from passband.generate import Problem
 from passband.run.settings import Settings
+from passband.score import Reference
 from passband.tasks import Task
 from passband.trials import Store, is_run_directory
+
+
+class ProblemReferences(Sequence[Reference]):
+    """What answers are compared with, by position of the problem; nothing is kept here."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self._problems = problems
+
+    def __len__(self) -> int:
+        return len(self._problems)
+
+    @overload
+    def __getitem__(self, index: int) -> Reference: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Reference]: ...
+    def __getitem__(self, index: int | slice) -> Reference | Sequence[Reference]:
+        if isinstance(index, slice):
+            return [problem.reference for problem in self._problems[index]]
+        return self._problems[index].reference
 
 
 class LazyProblems(Sequence[Problem]):

@@ -23,7 +23,7 @@ from passband.run.genai_prices import suggested_price
 from passband.run.judge.choice import JudgeChoice
 from passband.run.progress import Watcher
 from passband.run.schedule.schedule import every_problem
-from passband.run.schedule.until import until_schedule
+from passband.run.schedule.width import until_schedule
 from passband.run.session import OnStart, RunResult, TrialMasks, run_session
 from passband.run.settings import Patience, Settings, WidthGoal
 from passband.run.shards.folder import merge_leftovers

@@ -16,24 +16,38 @@ from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.connection import connect_to_read
 from passband.trials.file.judge_calls import (
     CallTotals,
+    TrialVotes,
     all_calls,
     calls_of,
     read_totals,
     replies_of,
+    votes_of,
 )
 from passband.trials.file.problem_table import BEHIND, StoredProblem, outline_of
 from passband.trials.file.schema import STORE_FILE, selected, sqlite_errors
 from passband.trials.file.tally_columns import ScoreTallies, TrialTallies, added
 from passband.trials.file.unpacking import placed_trial, scores_of
-from passband.trials.labels import with_labels
-from passband.trials.query.costs import Costs, read_costs, read_taken, total_cost
-from passband.trials.query.counts import Counts, ProblemRef, stretches
+from passband.trials.query.counts import (
+    Costs,
+    Counts,
+    ProblemRef,
+    count_complete_rounds,
+    outcomes_of_rounds,
+    read_costs,
+    read_taken,
+    stretches,
+    total_cost,
+)
 from passband.trials.query.filters import FilteredTrials, TrialFilter
-from passband.trials.query.judge_votes import TrialVotes, votes_of
 from passband.trials.query.pages import TrialPages
-from passband.trials.query.rounds import count_complete_rounds, outcomes_of_rounds
-from passband.trials.query.sampled import sampled_answers, sampled_scores, some
-from passband.trials.query.scored_trials import all_scores, scored_trials, unseen_trials
+from passband.trials.query.scored_trials import (
+    all_scores,
+    sampled_answers,
+    sampled_scores,
+    scored_trials,
+    some,
+    unseen_trials,
+)
 from passband.trials.query.search import Column, Extreme, Search, largest
 from passband.trials.records import (
     ProblemCoverage,
@@ -42,6 +56,7 @@ from passband.trials.records import (
     ScorerRecord,
     SessionRecord,
     SourceRecord,
+    with_labels,
 )
 from passband.trials.rows import (
     SCORE_STATUSES,

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from passband import InvalidInput
-from passband.run.label.sheet import UnlabelledRow, read_sheet, write_sheet
-from passband.run.label.ticket import Ticket
+from passband.run.label.sheet import Ticket, UnlabelledRow, read_sheet, write_sheet
 
 TICKET = Ticket("=p1", 2, "abc", "quality", "spread", 7, 100, 200, 800, 0.125, "d" * 16)
 ROW = UnlabelledRow("=p1", 2, "+1?", "=HYPERLINK(A1)\r\nnext\0", "", TICKET)

@@ -21,8 +21,8 @@ from passband.trials.file.lock import Busy
 from passband.trials.file.schema import STORE_FILE, CorruptStore
 from passband.trials.file.writer import DiskNearlyFull
 from passband.trials.merging.copy_rows import MergedStore
+from passband.trials.merging.entries import MergeReport
 from passband.trials.merging.merge import merge_directories
-from passband.trials.merging.report import MergeReport
 from passband.trials.merging.rows import MergedRows
 from passband.trials.reader import Trials
 from passband.trials.repair.audit import audit_store

@@ -18,8 +18,8 @@ from passband.trials import store as store_module
 from passband.trials.exports.export import export_trials
 from passband.trials.file.lock import Busy
 from passband.trials.file.schema import STORE_FILE
+from passband.trials.merging.entries import MergeReport
 from passband.trials.merging.merge import merge_directories
-from passband.trials.merging.report import MergeReport
 from passband.trials.reader import Trials
 from passband.trials.repair.salvage import salvage_store
 from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow

@@ -19,11 +19,10 @@ from typing import NamedTuple
 from passband.errors import InvalidInput
 from passband.generate import Connection, Problem, Subject, make_subject
 from passband.run.budget import Budget
-from passband.run.judge.bench import JudgeQueue, question_of
-from passband.run.judge.call_log import CallLog
 from passband.run.judge.canaries import Canaries, canary_entry
 from passband.run.judge.choice import JudgeChoice, judged_tasks
 from passband.run.judge.judge import Judge, Say, sampling_of
+from passband.run.judge.queue import CallLog, JudgeQueue, question_of
 from passband.run.loop.grader import Grader
 from passband.run.settings import Patience
 from passband.score import JudgeOptions, JudgeScorer, Scorer, count_flips

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from passband.generate import Problem
-from passband.run.judge.bench import question_of
 from passband.run.judge.canaries import KINDS
 from passband.run.judge.choice import JudgeChoice
+from passband.run.judge.queue import question_of
 from passband.run.task_run import Price, TaskRun
 from passband.score import ANSWERS, JudgeScorer, judge_prompt, rubric_values
 

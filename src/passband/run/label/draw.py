@@ -10,9 +10,15 @@ from passband.errors import InvalidInput
 from passband.readers import label_scorers
 from passband.run.label.enter import label_name
 from passband.run.label.frame import SamplingFrame, fingerprint, frame_of
-from passband.run.label.sheet import SheetRow, UnlabelledRow, read_sheet, write_sheet
-from passband.run.label.ticket import Ticket, digest_of
-from passband.run.label.value import label_word
+from passband.run.label.sheet import (
+    SheetRow,
+    Ticket,
+    UnlabelledRow,
+    digest_of,
+    label_word,
+    read_sheet,
+    write_sheet,
+)
 from passband.stats.interval import seed_of
 from passband.stats.judged import Design, draw_labels
 from passband.summary import runs_with_trials

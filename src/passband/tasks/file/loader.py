@@ -24,9 +24,8 @@ from passband.tasks.file.yaml_file import (
     read_with_includes,
     references,
 )
-from passband.tasks.prompt.choices import ChoiceOrder
 from passband.tasks.prompt.fewshot import Prompt, Turn
-from passband.tasks.prompt.field import ProblemField, RowTargets
+from passband.tasks.prompt.field import ChoiceOrder, ProblemField, RowTargets
 from passband.tasks.sampling import read_sampling
 from passband.tasks.task import Task
 

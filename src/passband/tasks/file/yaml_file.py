@@ -18,8 +18,7 @@ import yaml
 
 from passband.errors import Place
 from passband.tasks.diagnostics import Diagnostic
-from passband.tasks.file.file_access import FileAccess, is_system_file
-from passband.tasks.file.lm_eval_package import is_of_lm_eval
+from passband.tasks.file.file_access import FileAccess, is_of_lm_eval, is_system_file
 
 LARGEST_FILE = 1_000_000  # bytes; far beyond any task file, far below what would hurt
 LONGEST_NUMBER = 400  # characters; 1:1:1:... to the base of 60 takes the square of its length

@@ -24,8 +24,7 @@ from typing import NamedTuple
 
 from passband.errors import InvalidInput, Place, nearest
 from passband.generate import Message
-from passband.tasks.prompt.choices import ChoiceOrder, example_key
-from passband.tasks.prompt.field import ProblemField, Row, RowTargets
+from passband.tasks.prompt.field import ChoiceOrder, ProblemField, Row, RowTargets, example_key
 
 CHOICES = "choices"  # the variable of doc_to_text that holds them
 

@@ -16,10 +16,9 @@ from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.connection import BUSY, connect
 from passband.trials.file.lock import Lock
 from passband.trials.file.open_file import OpenFile, StoreLost
-from passband.trials.file.packing import insertions, packed
+from passband.trials.file.packing import SPARED, drop_spare, insertions, packed, put_spare
 from passband.trials.file.schema import STORE_FILE, sqlite_errors
 from passband.trials.file.tallies import Tallies
-from passband.trials.repair.first_page import SPARED, drop_spare, put_spare
 
 _LONG_LOG = 8_000_000  # bytes; twice what SQLite lets it grow to when nobody reads
 _GAP = 100  # milliseconds to wait for a gap between readers

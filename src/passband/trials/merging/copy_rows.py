@@ -19,9 +19,8 @@ from passband.trials.file.connection import attach
 from passband.trials.file.packing import STATUS
 from passband.trials.file.schema import STORE_FILE, corrupt_store, selected, sqlite_errors
 from passband.trials.file.tally_columns import TrialTallies
-from passband.trials.merging.entries import Entered
+from passband.trials.merging.entries import Entered, MergeReport
 from passband.trials.merging.overlap import conflict_error, supersedes
-from passband.trials.merging.report import MergeReport
 from passband.trials.merging.rows import SharedTrials, places
 from passband.trials.reader import Trials
 from passband.trials.rows import FAILED, TrialRow

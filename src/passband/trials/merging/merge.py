@@ -22,8 +22,13 @@ from passband.trials.file.schema import STORE_FILE, no_run
 from passband.trials.file.writer import LOW_WATER
 from passband.trials.merging.checks import MergeChecks
 from passband.trials.merging.copy_rows import MergedStore
-from passband.trials.merging.entries import enter_run, merge_origins, merge_sessions, record_of
-from passband.trials.merging.report import MergeReport
+from passband.trials.merging.entries import (
+    MergeReport,
+    enter_run,
+    merge_origins,
+    merge_sessions,
+    record_of,
+)
 from passband.trials.merging.rows import MergedRows, copy_calls
 from passband.trials.reader import Trials
 from passband.trials.shards import Shards

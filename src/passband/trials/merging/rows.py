@@ -9,10 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from passband.trials.merging.entries import Entered
-from passband.trials.merging.judge_calls import ConflictingCalls, merge_calls
-from passband.trials.merging.overlap import bits, conflict_error, recorded_twice, supersedes
-from passband.trials.merging.report import MergeReport
+from passband.trials.merging.entries import Entered, MergeReport
+from passband.trials.merging.overlap import (
+    ConflictingCalls,
+    bits,
+    conflict_error,
+    merge_calls,
+    recorded_twice,
+    supersedes,
+)
 from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow, TrialRow
 from passband.trials.settings import SettingsChanged

@@ -20,10 +20,9 @@ from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.checksums import is_intact
 from passband.trials.file.connection import connect_to_audit
 from passband.trials.file.judge_calls import TALLY, CallSums, CallTotals, call_of
-from passband.trials.file.packing import packed
+from passband.trials.file.packing import SPARED, packed, spared
 from passband.trials.file.schema import STORE_FILE, TABLES, VERSION, CorruptStore, selected
 from passband.trials.file.tallies import ScoreTally, TrialTally
-from passband.trials.repair.first_page import SPARED, spared
 
 _OF_RUNS = ("problem", "attempt", "trial")  # tables that are counted by run
 _TRIALS = (

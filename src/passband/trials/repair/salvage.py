@@ -24,10 +24,9 @@ from passband.trials.encoding import storable
 from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.judge_calls import CallTotals, calls_of, put_totals
 from passband.trials.file.lock import Busy, holder
-from passband.trials.file.packing import INTO, MARKS, packed
+from passband.trials.file.packing import INTO, MARKS, SPARED, fill_spare, packed, spared
 from passband.trials.file.schema import STORE_FILE, text_of
 from passband.trials.file.tallies import Tallies
-from passband.trials.repair.first_page import SPARED, fill_spare, spared
 from passband.trials.repair.rescue import KEYS, Rescue, make, opened, spare_rows
 
 _BLOCK = 4096  # bytes: a page, and what a bad disk loses at least

@@ -14,7 +14,7 @@ from passband.errors import InvalidInput
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Crashed, Request
 from passband.generate.registry import Connection
-from passband.run.schedule.until import until_schedule
+from passband.run.schedule.width import until_schedule
 from passband.run.session import RunResult
 from passband.run.settings import Settings, WidthGoal
 from passband.score.scorer import Reference, Score, Scorer
