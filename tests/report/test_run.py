@@ -14,7 +14,7 @@ import pytest
 
 from passband.generate.provider import Completion
 from passband.report.run import RunReport
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.run.task_run import Price
 from passband.summary import notes
 from passband.summary.from_run import summarize_run
@@ -27,7 +27,7 @@ Words = Callable[..., Task]
 
 
 def report_run(
-    finished: Finished, metrics: Sequence[str] = (), *, level: float = 0.95
+    finished: RunResult, metrics: Sequence[str] = (), *, level: float = 0.95
 ) -> RunReport:
     if not finished.task_runs:
         return RunReport(finished, None)

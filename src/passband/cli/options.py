@@ -440,7 +440,7 @@ class JudgingOptions(OptionGroup):
 
     def judge_choice(self, prices: Path | None) -> "JudgeChoice":
         """Return the judge, and how to ask it."""
-        from passband.run import CANARIES, JudgeChoice
+        from passband.run import DEFAULT_CANARIES, JudgeChoice
         from passband.tasks import read_rubric_file
 
         return JudgeChoice(
@@ -450,6 +450,6 @@ class JudgingOptions(OptionGroup):
             self.votes,
             self.against,
             self.judge_concurrency,
-            CANARIES if self.canaries is None else self.canaries,
+            DEFAULT_CANARIES if self.canaries is None else self.canaries,
             prices,
         )

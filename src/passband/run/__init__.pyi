@@ -3,10 +3,10 @@
 from passband.run.budget import parse_price as parse_price
 from passband.run.dry_run import DryRun as DryRun
 from passband.run.dry_run import TaskPlan as TaskPlan
-from passband.run.judge.choice import CANARIES as CANARIES
+from passband.run.judge.choice import DEFAULT_CANARIES as DEFAULT_CANARIES
 from passband.run.judge.choice import JudgeChoice as JudgeChoice
 from passband.run.judge.judge import JudgeReport as JudgeReport
-from passband.run.judge.plan import CHARACTERS as CHARACTERS
+from passband.run.judge.plan import CHARACTERS_PER_TOKEN as CHARACTERS_PER_TOKEN
 from passband.run.judge.plan import JudgePlan as JudgePlan
 from passband.run.judge.remote import remote_subject as remote_subject
 from passband.run.judge.rescoring import Judging as Judging
@@ -17,7 +17,7 @@ from passband.run.label.enter import EnteredLabels as EnteredLabels
 from passband.run.label.enter import LabelRequest as LabelRequest
 from passband.run.label.enter import enter_labels as enter_labels
 from passband.run.notices import Stop as Stop
-from passband.run.progress import Progress as Progress
+from passband.run.progress import RunProgress as RunProgress
 from passband.run.progress import TaskProgress as TaskProgress
 from passband.run.progress import Waiting as Waiting
 from passband.run.progress import Watcher as Watcher
@@ -28,12 +28,12 @@ from passband.run.rescore.cluster import RemoteScoring as RemoteScoring
 from passband.run.rescore.prices import price_run as price_run
 from passband.run.rescore.rescore import Rescored as Rescored
 from passband.run.rescore.rescore import rescore_run as rescore_run
-from passband.run.session import Finished as Finished
 from passband.run.session import OnStart as OnStart
+from passband.run.session import RunResult as RunResult
 from passband.run.session import run_session as run_session
 from passband.run.settings import Patience as Patience
 from passband.run.settings import Settings as Settings
-from passband.run.settings import Until as Until
+from passband.run.settings import WidthGoal as WidthGoal
 from passband.run.settle.plan import SettleForecast as SettleForecast
 from passband.run.settle.plan import SettlePlan as SettlePlan
 from passband.run.settle.settle import SettleRequest as SettleRequest

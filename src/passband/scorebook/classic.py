@@ -7,7 +7,7 @@ from typing import Any
 
 from passband.errors import warn
 from passband.generate import Connection
-from passband.run import Finished, OnStart, run_session
+from passband.run import OnStart, RunResult, run_session
 from passband.scorebook.eval_dataset import EvalDataset
 from passband.scorebook.inference import InferenceCalls
 from passband.scorebook.options import Options
@@ -33,7 +33,7 @@ class ClassicRun:
         self._task = dataset.task() if isinstance(dataset, EvalDataset) else dataset
         self._input_of = dataset.input_of if isinstance(dataset, EvalDataset) else prompt_of
 
-    def run(self, calls: InferenceCalls, model: str, on_start: OnStart) -> Finished:
+    def run(self, calls: InferenceCalls, model: str, on_start: OnStart) -> RunResult:
         """Ask what is missing; runs in a thread, and stops when `on_start`'s function is called."""
         spec = self.spec
         config = {

@@ -10,7 +10,7 @@ from typing import Any
 from passband.adaptive import AdaptiveTask, Bank, BankItem, Step, task_of_bank
 from passband.errors import NotEnoughData, warn
 from passband.generate import Connection, Problem
-from passband.run import Finished, OnStart, run_session
+from passband.run import OnStart, RunResult, run_session
 from passband.scorebook.inference import InferenceCalls
 from passband.scorebook.options import Options
 from passband.scorebook.results import EvalRun
@@ -38,7 +38,7 @@ class LocalRun:
         self._options, self._seed = options, seed
         self._task: AdaptiveTask = task_of_bank(bank, options.test_design())
 
-    def run(self, calls: InferenceCalls, model: str, on_start: OnStart) -> Finished:
+    def run(self, calls: InferenceCalls, model: str, on_start: OnStart) -> RunResult:
         """Ask what is missing; runs in a thread, and stops when `on_start`'s function is called."""
         spec, bank = self.spec, self._task.bank
         subject = InferenceSubject(

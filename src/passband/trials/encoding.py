@@ -86,7 +86,7 @@ def storable(text: str | None) -> str | bytes | None:
     return text
 
 
-def canonical(value: Any) -> str:
+def canonical_json(value: Any) -> str:
     """Return JSON that is the same text for the same value."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
 

@@ -90,9 +90,9 @@ def export(options: ExportOptions) -> None:
     """Write the trials of a run or a log. The same trials give the same bytes."""
     from passband.cli.output import print_notes
     from passband.readers import Options, opened_trials
-    from passband.trials import further_columns
+    from passband.trials import check_further_columns
 
-    tasks, models, further = options.task, options.model, further_columns(options.with_)
+    tasks, models, further = options.task, options.model, check_further_columns(options.with_)
     in_parts = options.in_parts
     reading = Options.of(None, (), tasks, models, skip_bad=options.skip_bad, scales=options.scales)
     with opened_trials(options.run, reading) as trials:

@@ -35,9 +35,11 @@ def merge(
     from json import dumps
 
     from passband.report import printable
-    from passband.trials import merge
+    from passband.trials import merge_directories
 
-    report = merge(_sources(runs, output), output, moved_server=moved_server, partial=partial)
+    report = merge_directories(
+        _sources(runs, output), output, moved_server=moved_server, partial=partial
+    )
     for line in (*report.missing, *report.warnings):
         typer.echo(f"warning: {printable(line)}", err=True)
     if json:

@@ -27,7 +27,7 @@ from passband.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from passband.run import Launch, RunRequest, Study, StudyFile, Until
+    from passband.run import Launch, RunRequest, Study, StudyFile, WidthGoal
     from passband.stats.data import Policy
 
 Option = typer.Option
@@ -266,7 +266,7 @@ class RunOptions(
         """Return the arguments of `make_request`, but for tasks, model and address."""
         from passband.generate import read_headers
         from passband.run import Patience, Shard, parse_price
-        from passband.tasks import Adjustments, read_gen, read_task_args
+        from passband.tasks import Overrides, read_gen, read_task_args
 
         task_args = read_task_args(self.task_arg)
         design = self.adaptive_design()
@@ -275,7 +275,7 @@ class RunOptions(
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
             "task_args": task_args,
             "design": design,
-            "adjustments": Adjustments(self.system, self.num_fewshot, self.fewshot_as_turns, gen),
+            "adjustments": Overrides(self.system, self.num_fewshot, self.fewshot_as_turns, gen),
             "data_options": self.data_options(),
             "send_seeds": not self.no_seed,
             "until": self.until_rule(file, given),
@@ -306,10 +306,10 @@ class RunOptions(
             return None
         return Launch(self.shards, self.on)
 
-    def until_rule(self, file: "StudyFile | None", given: frozenset[str]) -> "Until | None":
+    def until_rule(self, file: "StudyFile | None", given: frozenset[str]) -> "WidthGoal | None":
         """Return when the run is to stop, from the options that go with --until."""
         from passband.errors import InvalidInput
-        from passband.run import Until
+        from passband.run import WidthGoal
 
         if self.until is None:
             if self.proof or self.over is not None:
@@ -320,7 +320,7 @@ class RunOptions(
         if len(metrics) > 1:
             raise InvalidInput(f"--until is for one metric; got -m {' -m '.join(metrics)}.")
         metric = metrics[0] if metrics else "pass@1"
-        return Until(self.until, metric, self.over or "trials", level, self.proof)
+        return WidthGoal(self.until, metric, self.over or "trials", level, self.proof)
 
 
 #: Options that are arguments of `make_request` by the same name.

@@ -255,8 +255,8 @@ class _Damage:
 
     def report(self, directory: Path) -> None:
         """Raise the error of a damaged store if anything could not be read."""
-        from passband.trials import FILE, corrupt
+        from passband.trials import STORE_FILE, corrupt_store
 
         if self._count:
             what = "1 trial" if self._count == 1 else f"{self._count} trials"
-            raise corrupt(directory / FILE, f"{what} could not be read")
+            raise corrupt_store(directory / STORE_FILE, f"{what} could not be read")

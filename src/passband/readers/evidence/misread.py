@@ -19,12 +19,12 @@ from passband.notes import Note, plural, tail_of
 from passband.score import Reference, Scorer
 from passband.stats.data import Finding, Outcomes, Scale
 from passband.trials import (
-    Choice,
-    ChosenTrials,
     CorruptStore,
+    FilteredTrials,
     ProblemRecord,
     RunRecord,
     ScorerRecord,
+    TrialFilter,
     Trials,
 )
 
@@ -182,7 +182,7 @@ def _answers(
     """Yield scored answers to problems from all over the run."""
     numbers = list(trials.numbers(run.number).values())
     some = numbers[:: max(1, len(numbers) // most)][:most]
-    chosen = trials.chosen(run, Choice(tuple(some), scorer=scorer.number))
+    chosen = trials.chosen(run, TrialFilter(tuple(some), scorer=scorer.number))
     each = -(-most // max(1, len(some)))
     taken: Counter[int] = Counter()
     for problem, trial in chosen.places():
@@ -193,7 +193,7 @@ def _answers(
 
 
 def _answer(
-    chosen: ChosenTrials, problem: int, trial: int, scorer: ScorerRecord
+    chosen: FilteredTrials, problem: int, trial: int, scorer: ScorerRecord
 ) -> ReadAnswer | None:
     try:
         record, row = chosen.problem(problem), chosen.trial(problem, trial)

@@ -27,7 +27,7 @@ from passband.run.settle.plan import (
     read_end,
     write_end,
 )
-from passband.run.settle.side import Held, SettleSide
+from passband.run.settle.side import RecordedTask, SettleSide
 from passband.run.task_run import fits
 from passband.stats.metric import parse_name
 from passband.stats.sequential import looks_from
@@ -140,7 +140,7 @@ class Settling:
             cost_before=None if None in costs else sum(cost or 0.0 for cost in costs),
         )
 
-    def held(self) -> tuple[dict[str, Held], dict[str, Held]]:
+    def held(self) -> tuple[dict[str, RecordedTask], dict[str, RecordedTask]]:
         """Return what both sides hold of each task."""
         base, new = self._sides
         return base.held(), new.held()
@@ -150,7 +150,7 @@ class Settling:
         most = max(max(parse_name(line.metric).ks or (1,)) for line in self._first.lines)
         return 2 if most == 1 else most + 1
 
-    def _most_rounds(self, held: tuple[dict[str, Held], ...], there: int) -> int:
+    def _most_rounds(self, held: tuple[dict[str, RecordedTask], ...], there: int) -> int:
         """Return how many rounds the budget allows, those that are there included."""
         most = self._request.max_rounds or _FARTHEST
         if self._request.max_cost is not None:
@@ -340,7 +340,7 @@ def _worth(pair: Pair) -> float:
     return float(asked[0] if np.ptp(asked) == 0 else len(asked) / (1.0 / asked).sum())
 
 
-def _affordable(tasks: Sequence[Held], money: float) -> int:
+def _affordable(tasks: Sequence[RecordedTask], money: float) -> int:
     """Return to how many rounds the money brings these tasks, at what rounds cost so far."""
     rounds = min(one.rounds for one in tasks)
     while rounds < _FARTHEST:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from passband.notes import Note
-from passband.trials import RunRecord, Shards, unmerged
+from passband.trials import RunRecord, Shards, unmerged_shards
 
 
 def shard_notes(run: RunRecord, directory: Path) -> list[Note]:
@@ -15,7 +15,7 @@ def shard_notes(run: RunRecord, directory: Path) -> list[Note]:
 
 def unmerged_notes(directory: Path) -> list[Note]:
     """Return the note on shards of a run directory that are not merged into it yet, if any."""
-    waiting = unmerged(directory)
+    waiting = unmerged_shards(directory)
     return [shards_waiting(waiting)] if waiting else []
 
 

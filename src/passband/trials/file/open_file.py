@@ -69,7 +69,7 @@ class StoreLost(PassbandError):
         )
 
 
-class Place:
+class OpenFile:
     """A file that SQLite has open, and the path that it was opened by."""
 
     def __init__(self, path: Path) -> None:

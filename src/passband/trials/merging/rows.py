@@ -9,10 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from passband.trials.merging.entries import Entered
-from passband.trials.merging.judge_calls import ConflictingCalls, merge_calls
-from passband.trials.merging.overlap import bits, conflict, recorded_twice, supersedes
-from passband.trials.merging.report import MergeReport
+from passband.trials.merging.entries import Entered, MergeReport
+from passband.trials.merging.overlap import (
+    ConflictingCalls,
+    bits,
+    conflict_error,
+    merge_calls,
+    recorded_twice,
+    supersedes,
+)
 from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow, TrialRow
 from passband.trials.settings import SettingsChanged
@@ -67,7 +72,7 @@ class MergedRows:
                 replacing.append(row)
             elif supersedes(earlier, row):
                 continue
-            elif (what := conflict(earlier, row)) is not None:
+            elif (what := conflict_error(earlier, row)) is not None:
                 raise self._differs(row, what)
             else:
                 scores += self._new_scores(earlier, row)
@@ -112,7 +117,7 @@ class MergedRows:
         """Return whether the destination has another row than the source of this trial."""
         there = self._trials.trial(self._entered.run.number, problem, row.trial)
         here = self._store.trial(self._number, row.problem, row.trial)
-        return there is not None and here is not None and conflict(there, here) is not None
+        return there is not None and here is not None and conflict_error(there, here) is not None
 
     def _differs(self, row: TrialRow, what: str) -> SettingsChanged:
         return recorded_twice(
