@@ -1,4 +1,4 @@
-"""Trials and scores of one run, read one by one into a store that numbers them otherwise.
+"""Decide which incoming trials are new and which replace existing ones, and copy them.
 
 Which trials of a run that is merged are new, and which of those that are there give way.
 """
