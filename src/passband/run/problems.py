@@ -1,12 +1,9 @@
-"""Problems that are read only if they are needed, where the store knows that they are the same.
+"""Load a task's problems lazily when the store already has the same ones.
 
 Reading and rendering a hundred thousand problems takes longer than everything else in a run that
-lacks nothing. Its task has a hash of all that the problems are made of, the store has one of its
-problems: where both are what they were when the problems were entered, the problems are too.
-
-The first problems of a task, where a share of them is asked for.
-
-The references of problems, read with the problems that they belong to.
+lacks nothing. The task has a hash of all that its problems are made of, and the store has one of
+its problems: where both are unchanged, so are the problems. `FirstProblems` loads a part of them,
+`ProblemReferences` reads what answers are compared with.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text as bytes: exactly what the model wrote, half characters and zero bytes included."""
+"""Encode text as bytes without loss, lone surrogates and zero bytes included."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Records of a run directory: its runs, their problems, their scorers and their sources.
+"""Records of a run directory: runs, problems, scorers, sources and sessions.
 
-Labels of runs: what tables call a model, which is the name given to a checkpoint if it has one.
-
-Checkpoints that are served one after another under one name are told apart by `--name`. It is kept
-in the config of the run (`label`), beside the model's own name.
+A run's label is what tables call its model: `--name` if it was given, else the model's own name. It
+is kept in the config of the run and tells apart checkpoints served under one name.
 """
 
 from __future__ import annotations

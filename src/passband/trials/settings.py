@@ -1,4 +1,4 @@
-"""What trials depend on beyond their settings: servers, and the code and weights of a model.
+"""Compare what trials depend on beyond their settings: servers, code and weights of a model.
 
 A run records the address of its server (`run.address`; several that share its requests are
 separated by a comma and a space), and in its spec digests of a function's

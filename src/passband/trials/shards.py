@@ -1,4 +1,4 @@
-"""Which shards of a run a store holds, and which of them are still missing.
+"""Record which shards of a run a store holds, and which are missing.
 
 A shard's run says which one it is: `shard` in its configuration, with `index` (from 1), `of` and
 `batch`. A store that some shards were merged into lists them: `shards`, with `of`, `batch` and

@@ -1,4 +1,4 @@
-"""The judges of a run: each model once, whichever scorers of whichever tasks ask it.
+"""Open the judges of a run: each model once, however many scorers ask it.
 
 What is to be kept in mind of verdicts once they are given: those missing, those that flipped.
 

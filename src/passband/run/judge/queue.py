@@ -1,6 +1,6 @@
-"""Calls to judges on their way to disk: written together, and none counts before it is there.
+"""Queue a judge's requests in one run and record every call.
 
-The bench of a judge in one run: what it is asked about, and the record of every call.
+A call counts only once it is on disk; calls that end close together are written in one commit.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class JudgeQueue:
             await asyncio.shield(self._under_way[call.key])
             return await self._heard(call)  # which is recorded now
         under_way = asyncio.get_running_loop().create_future()
-        under_way.add_done_callback(_retrieve_bench)
+        under_way.add_done_callback(_retrieve)
         self._under_way[call.key] = under_way
         try:
             heard = await self._heard(call)
@@ -290,8 +290,3 @@ def _heard(call: JudgeCall, row: CallRow) -> RecordedReply:
 
 def _now() -> int:
     return int(1000 * time.time())
-
-
-def _retrieve_bench(future: asyncio.Future[None]) -> None:
-    if not future.cancelled():
-        future.exception()

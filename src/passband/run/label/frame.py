@@ -1,4 +1,4 @@
-"""The trials that can be labelled: those that a scorer has seen, with what their labeller reads."""
+"""List the trials that can be labelled: those with a score by the judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trials that the rows of a file of labels are about."""
+"""Find the trials that the rows of a label file are about."""
 
 from __future__ import annotations
 

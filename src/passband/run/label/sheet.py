@@ -1,18 +1,15 @@
-"""The file for a labeller: one row per trial with its question, its answer and an empty label.
+"""Read and write the labeller's file: a row per trial with question, answer and an empty label.
 
     problem,trial,question,answer,label,ticket
     add2-07,1,37+48=,85,,AAAAAF...
 
-Rows are in the order of the draw, so that those who stop early leave a random part of it. Beside
-it, FILE.draw.json says in plain words how the trials were drawn; the tickets alone suffice.
+Rows are in the order of the draw, so that a labeller who stops early leaves a random part of it.
+A label is pass or fail, yes or no, 1 or 0, or a number of a scale.
 
-Labels as people write them: pass or fail, yes or no, 1 or 0, or numbers of a scale.
-
-The ticket of a drawn trial: how it was drawn and what its answer was, in one cell of the file.
-
-A labeller must see neither the verdict nor the model, and the probability of being drawn can give
-the verdict away. So a ticket is a short text that nobody reads by accident: JSON in base64, with a
-checksum. It hides nothing from those who look.
+The ticket records how the trial was drawn and a hash of its answer. A labeller must see neither the
+verdict nor the model, and the probability of being drawn can give the verdict away: so a ticket is
+JSON in base64 with a checksum, which nobody reads by accident. It is not encrypted. FILE.draw.json
+beside the file says in plain words how the trials were drawn; the tickets alone suffice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One batch of trials: attempt after attempt, until there are answers or a reason for none.
+"""Request one batch of trials, attempt after attempt, until it is answered or given up.
 
 Whether there is another attempt depends on how the last one failed and never on the answer, so
 that the recorded trials are the model's, not a selection of them.

@@ -1,4 +1,4 @@
-"""Verdicts given again: how often a program gets another one under another hash seed.
+"""Measure how often a program gets another verdict under another hash seed.
 
 A first verdict counts, whatever the second says. The second ones are stored beside them, and how
 far they differ is part of the interval (`passband.stats.interval.flips`).

@@ -1,4 +1,4 @@
-"""Scores for trials that are recorded already: after a crash, or by another scorer."""
+"""Score recorded trials: after a crash, or with other scorers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan of `passband gate --settle`: laid down, hashed and saved before the first look.
+"""Plan `passband gate --settle`: fixed, hashed and saved before the first look.
 
 What settling a gate will probably take, before anything is asked.
 """

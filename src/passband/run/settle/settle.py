@@ -1,4 +1,4 @@
-"""`passband gate --settle`: top two runs up in complete rounds until a gate is decided.
+"""Top two runs up in complete rounds until a gate is decided: `passband gate --settle`.
 
 The looks, the errors and the budget are laid down in a plan before the first look. At each look the
 gate is made of the first rounds of both runs, so that a process that was killed goes on as if it

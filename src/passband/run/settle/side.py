@@ -1,4 +1,4 @@
-"""One of the two runs that a gate tops up: what is there, what a round costs, asking for more."""
+"""One of the two runs that a gate tops up: recorded trials, cost of a round, further requests."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""Leading a run in shards: prepare, start, follow, merge, close.
+"""Lead a run in shards: prepare, launch, follow, merge, close.
 
 The stores of the shards are the truth. The leading process keeps nothing that they do not hold: if
-it is killed, the next one merges the stores that it finds and asks for what is missing then, in as
-many shards as it likes.
-
-The launcher that a command names: processes of this machine, or actors of a Ray cluster.
+it is killed, the next one merges the stores that it finds and requests what is missing then, in as
+many shards as it likes. The shards are processes of this machine, or actors of a Ray cluster.
 """
 
 from __future__ import annotations

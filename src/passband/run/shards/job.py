@@ -1,4 +1,4 @@
-"""What is sent to the process of a shard: names and settings, from which it makes the rest."""
+"""Describe a shard to the process that asks for it: names and settings that can be pickled."""
 
 from __future__ import annotations
 

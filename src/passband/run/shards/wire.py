@@ -1,4 +1,4 @@
-"""What the process of a shard reports, and the orders that it takes, as lines of JSON.
+"""Encode a shard's events and orders as lines of JSON.
 
 Up:   tick (how far it is), note, warn, and one end: how it ended, or the error that ended it.
 Down: a grant (a new lease), or stop. The end of the input means that nobody waits for the shard any

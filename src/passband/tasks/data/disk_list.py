@@ -1,4 +1,4 @@
-"""Long sequences in little memory: items in a temporary file beyond a few megabytes.
+"""A list that spills to a temporary file beyond a few megabytes.
 
 A hundred thousand problems with their rows take gigabytes as objects. They are asked one after
 the other, in an order that is not theirs, and scored soon after: each is read by itself, and those

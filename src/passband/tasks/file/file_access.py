@@ -1,10 +1,8 @@
-"""The files that an untrusted task may name: its own, and those of the working folder.
+"""Limit an untrusted task to files below its own folder or the working folder.
 
-What the data of a task hold is sent to a server. Without trust a task may name regular files below
-its own folder or the working folder, wherever links lead: no devices, no pipes, nothing of /proc,
-nothing in hidden folders such as ~/.ssh.
-
-Where an installed lm-eval is; nothing of it is imported to find out.
+A task's data are sent to a server. Without trust a task may name regular files below these two
+folders only, wherever links lead: no devices, no pipes, nothing of /proc, nothing in hidden folders
+such as ~/.ssh. An installed lm-eval is found without importing it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""A task's setting that depends on the problem: a column, a template, a function, a constant.
+"""Fill in a task's settings that depend on the problem: column, template, function or constant.
 
-The order of choices: a permutation for each problem, the same in every run.
-
-It is drawn by a generator seeded with the task's seed and name and the problem's key. Data that
-name the right answer first need it, and a run that is resumed or scored again must find the same.
+`ChoiceOrder` shuffles choices with a generator seeded with the task's seed and name and the
+problem's key: data that name the right answer first need it, and a run that is resumed or scored
+again has to find the same order.
 """
 
 from __future__ import annotations

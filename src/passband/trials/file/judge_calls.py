@@ -1,12 +1,7 @@
-"""The calls of scorers that ask a judge, written.
+"""Store the calls to judges: write them, read them, total them, and read votes from them.
 
-Calls to judges, read: those of a scorer or of a trial, and replies by what was asked.
-
-The calls of a scorer added up: how many, how many failed, tokens and cost.
-
-The sums are a row of `spare`, as JSON, written in the transaction that adds the calls.
-
-The votes of a judge, from its calls: one value per vote, of a pair over both orders.
+The totals of a scorer are a row of `spare`, as JSON, written in the transaction that adds the
+calls. A vote of a pairwise judge combines both orders of the pair.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Rows as SQLite takes them: plain values, half characters as bytes, a checksum at the end.
+"""Pack rows for SQLite: plain values, lone surrogates as bytes, a checksum at the end.
 
-Runs and scorers a second time, elsewhere in the file: without them no other row can be used.
-
-They are written whenever a run or a scorer is, and read only to salvage and to check.
+The runs and scorers, without which no other row can be used, are stored a second time in the table
+`spare`, far from the first. That copy is read only to salvage a damaged file and to check one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What directories hold that are to be merged: everything that can be refused, before any of it is.
+"""Check all source directories before merging anything.
 
 Each directory is compared with those before it. Which trials are claimed is kept as bits by
 problem; only where two directories have the same trial are rows looked at.

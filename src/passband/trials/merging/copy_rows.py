@@ -36,7 +36,7 @@ _NEW_SCORES = (
     "INSERT INTO temp.scored SELECT s.scorer, s.problem, s.trial FROM source.score AS s "
     "WHERE s.scorer=:scorer AND NOT EXISTS (SELECT 1 FROM main.score AS m "
     "WHERE m.scorer=s.scorer AND m.problem=s.problem AND m.trial=s.trial) "
-    "AND NOT EXISTS (SELECT 1 FROM temp.passed AS p "
+    "AND NOT EXISTS (SELECT 1 FROM temp.skipped_failed AS p "
     "WHERE p.run=:run AND p.problem=s.problem AND p.trial=s.trial)"
 )
 _COUNTED = (
@@ -98,8 +98,10 @@ class MergedStore(Store):
         else:
             scores = self._copy_new(trials, entered, shared)
         self._last_body = self._one("SELECT coalesce(max(id), 0) FROM body")
-        counts = {name: _count(getattr(shared, name)) for name in ("new", "replacing", "passed")}
-        there = counts["passed"] + _count(shared.same)
+        counts = {
+            name: _count(getattr(shared, name)) for name in ("new", "replacing", "skipped_failed")
+        }
+        there = counts["skipped_failed"] + _count(shared.same)
         return report.plus(
             trials=counts["new"], replaced=counts["replacing"], trials_there=there, scores=scores
         )
@@ -125,7 +127,9 @@ class MergedStore(Store):
             if supersedes(other, one):
                 shared.settle(problem, trial, "replacing")
             else:
-                shared.settle(problem, trial, "passed" if conflict_error(one, other) else "same")
+                shared.settle(
+                    problem, trial, "skipped_failed" if conflict_error(one, other) else "same"
+                )
         return shared
 
     # -- rows ------------------------------------------------------------------------------
@@ -164,10 +168,10 @@ class MergedStore(Store):
             query = f"SELECT count(*) FROM source.{table} WHERE {column}=?"
             self._require_rows(trials, table, number, self._one(query, number))
         self._remove(entered, shared)
-        with self._temporary("fresh", _PLACES), self._temporary("passed", _PLACES):
+        with self._temporary("fresh", _PLACES), self._temporary("skipped_failed", _PLACES):
             self._fill("fresh", run, places(shared.new))
             self._fill("fresh", run, places(shared.replacing))
-            self._fill("passed", run, places(shared.passed))
+            self._fill("skipped_failed", run, places(shared.skipped_failed))
             self._copy_trials(trials, run)
             with self._temporary("scored", _PLACES.replace("run", "scorer")):
                 return sum(self._copy_scores(run, scorer) for scorer in entered.scorers)

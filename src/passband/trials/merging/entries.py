@@ -1,10 +1,7 @@
-"""Entering what trials refer to: sessions, files they come from, runs, problems and scorers.
+"""Enter what merged trials refer to: sessions, source files, runs, problems and scorers.
 
-What is new keeps its number where no other has it, so that rows need not be changed.
-
-Whether two records of a run are of the same run, and the one record that both become.
-
-What a merge has added to its destination, and what it remarks on.
+New entries keep their number where it is free, so that rows need not be changed. Two records of
+one run become one; records that contradict each other are refused.
 """
 
 from __future__ import annotations

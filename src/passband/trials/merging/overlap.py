@@ -1,17 +1,9 @@
-"""Trials that two directories both hold: whether they say the same in each.
+"""Compare the trials and judge calls that two directories both hold.
 
-SQLite compares the rows where both files number their problems alike; only rows that differ in
-something are read. Otherwise every trial that both have is.
-
-Whether two rows of one trial contradict each other.
-
-How long an answer took is not what it says. A trial that failed, and may be asked again, says
-nothing of an answer: a row that has one takes its place.
-
-Merging calls to judges: those that are new are added, replies that contradict are refused.
-
-A call that both directories hold must have been replied to in the same words. A failed one says
-nothing: it is kept, under another number if its own is taken.
+SQLite compares the rows where both files number their problems alike, and only rows that differ are
+read; otherwise every shared trial is. Latency may differ. A failed trial that may be requested
+again gives way to one with an answer. Replies to one call have to agree; a failed call is kept,
+under another number if its own is taken.
 """
 
 from __future__ import annotations

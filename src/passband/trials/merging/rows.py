@@ -1,4 +1,4 @@
-"""Trials and scores of one run, read one by one into a store that numbers them otherwise.
+"""Decide which incoming trials are new and which replace existing ones, and copy them.
 
 Which trials of a run that is merged are new, and which of those that are there give way.
 """
@@ -149,11 +149,11 @@ Masks = Mapping[int, int]  # trials as bits, by number of the problem
 
 @dataclass
 class SharedTrials:
-    """The trials of a source, as bits by problem, by what becomes of them in the destination."""
+    """Trials of a source as bits by problem, sorted by whether the destination takes them."""
 
     new: dict[int, int] = field(default_factory=dict)
     replacing: dict[int, int] = field(default_factory=dict)  # failed here, and not there
-    passed: dict[int, int] = field(default_factory=dict)  # failed there, and not here
+    skipped_failed: dict[int, int] = field(default_factory=dict)  # failed there, and not here
     both_failed: dict[int, int] = field(default_factory=dict)
     same: dict[int, int] = field(default_factory=dict)
 
@@ -162,7 +162,7 @@ class SharedTrials:
         """Sort the trials that are there.
 
         >>> SharedTrials.of({0: 0b0111}, {0: 0b0010}, {0: 0b1110}, {0: 0b0100})
-        SharedTrials(new={0: 8}, replacing={0: 2}, passed={0: 4}, both_failed={}, same={})
+        SharedTrials(new={0: 8}, replacing={0: 2}, skipped_failed={0: 4}, both_failed={}, same={})
         """
         shared = cls()
         for problem, mask in there.items():
@@ -174,7 +174,7 @@ class SharedTrials:
             sorted_out = {
                 "new": mask & ~mine,
                 "replacing": mask & ~other & failed,
-                "passed": other & mine & ~failed,
+                "skipped_failed": other & mine & ~failed,
                 "both_failed": other & failed,
                 "same": mask & ~other & mine & ~failed,
             }
@@ -186,7 +186,7 @@ class SharedTrials:
     @property
     def are_all_new(self) -> bool:
         """Whether the destination has none of them."""
-        return not (self.replacing or self.passed or self.both_failed or self.same)
+        return not (self.replacing or self.skipped_failed or self.both_failed or self.same)
 
     def settle(self, problem: int, trial: int, kind: str) -> None:
         """Note what becomes of a trial that failed in both."""

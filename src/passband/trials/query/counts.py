@@ -1,15 +1,13 @@
-"""Counts and outcomes of a run, from its tallies; scores are read only where they are graded.
+"""Count a run's trials, complete rounds and costs, and build its outcomes, from its tallies.
 
-What the trials of a run cost: those with a cost, and those that still need a price.
+Scores themselves are read only where they are graded.
 
 Costs are added up in whole units of 1e-12. A token at a price of up to six decimals per million is
-a whole number of them, so a sum does not depend on the order of the trials, nor on merging.
+a whole number of them, so a sum depends neither on the order of the trials nor on merging.
 
-Complete rounds of a run: how many there are, and the outcomes of those alone.
-
-A run that stops by the width of its interval is measured on complete rounds, one trial of every
-problem in each. Trials of a round that was cut short by Ctrl-C or a budget are those that came back
-first, and would bias what is measured.
+A run that stops by the width of its interval is measured on complete rounds: one trial of every
+problem in each. The trials of a round that was cut short are those that came back first, and would
+bias the estimate.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Some trials of a run, found by their numbers, statuses and scores, and read one at a time.
+"""Filter the trials of a run by number, status and score, and read them one at a time.
 
 Finding them reads no completions; reading one reads no other. What is damaged is damage of one
 trial, and the others can still be read.

@@ -1,4 +1,4 @@
-"""Trials of a run a page at a time: those after a place, or before it, that a choice finds.
+"""Page through the trials that match a filter.
 
 The tallies say which problems have such trials, and only those are looked at: a page takes as long
 at the end of a million trials as at their beginning, however rare what is looked for.

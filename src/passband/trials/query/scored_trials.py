@@ -1,6 +1,6 @@
-"""Trials and their scores, read side by side in the order of the problems.
+"""Read trials with their scores, side by side, in the order of the problems.
 
-Some of the trials of a run, from all over the data, for what only their rows can tell.
+`some` picks problems evenly from all over the data where a sample is enough.
 """
 
 from __future__ import annotations
