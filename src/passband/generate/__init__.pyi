@@ -10,6 +10,7 @@ from passband.generate.inspect.engine import subject_factory as subject_factory
 from passband.generate.inspect.installed import message_of as message_of
 from passband.generate.inspect.installed import require_inspect as require_inspect
 from passband.generate.inspect.model import is_known_to_inspect as is_known_to_inspect
+from passband.generate.inspect.model import is_model_of_inspect as is_model_of_inspect
 from passband.generate.inspect.samples import problem_of as problem_of
 from passband.generate.inspect.source import InspectTask as InspectTask
 from passband.generate.inspect.source import load_inspect_tasks as load_inspect_tasks
@@ -57,4 +58,5 @@ from passband.generate.subject import ProviderSubject as ProviderSubject
 from passband.generate.subject import Seeds as Seeds
 from passband.generate.subject import Subject as Subject
 from passband.generate.subject import SubjectFactory as SubjectFactory
+from passband.generate.subject import adapted as adapted
 from passband.generate.subject import make_subject as make_subject

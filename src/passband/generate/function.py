@@ -19,7 +19,7 @@ import inspect
 import queue
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +32,7 @@ from passband.generate.provider import (
     Crashed,
     Hopeless,
     InvalidReply,
+    Provider,
     Request,
     TimedOut,
 )
@@ -289,7 +290,7 @@ async def _end(task: asyncio.Future[Any]) -> None:
             asyncio.tasks._unregister_task(task)  # type: ignore[arg-type]
 
 
-class Function:
+class Function(Provider):
     """A model that is a function of the prompt.
 
     The function takes the prompt as its first argument and, of the following, those that it has
@@ -308,7 +309,7 @@ class Function:
         learn_secrets()  # that it may send, and give back
 
     @cached_property
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> Mapping[str, Any]:
         """Digests of the function's source, which a resumed run has to have too."""
         return {"function": function_spec(self._function)}
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from passband.errors import InvalidInput, UnknownName
+from passband.generate.adapters import adapted_provider
 from passband.generate.provider import Provider
 from passband.registry import Registry
 
@@ -64,13 +65,10 @@ def register_provider(
     The factory gets the text after the colon and a `Connection`, and returns a `Provider`. A
     provider that `is_local` has the price 0; the prices of others are read from a price file.
 
-    >>> from passband.generate.provider import Completion
-    >>> class Echo:
-    ...     batch = 1
+    >>> from passband.generate.provider import Completion, Provider
+    >>> class Echo(Provider):
     ...     async def generate(self, request):
     ...         return [Completion(request.messages[-1].content)]
-    ...     async def close(self):
-    ...         pass
     >>> @register_provider("echo")
     ... def echo(model, connection):
     ...     return Echo()
@@ -113,7 +111,7 @@ def make_provider(model: str, connection: Connection | None = None) -> Provider:
             "" if colon else " For an OpenAI-compatible server use openai:NAME with --base-url URL."
         )
         raise InvalidInput(f"--model {model}: {error}{hint}") from None
-    return provider.make(rest, connection)
+    return adapted_provider(provider.make(rest, connection))
 
 
 def _pool(model: str, connection: Connection, urls: Sequence[str]) -> Provider:

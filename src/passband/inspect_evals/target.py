@@ -16,7 +16,14 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from passband.errors import InvalidInput, WrongType, describe
-from passband.generate import Completion, Crashed, Request, providers
+from passband.generate import (
+    Completion,
+    Crashed,
+    Provider,
+    Request,
+    is_model_of_inspect,
+    providers,
+)
 
 if TYPE_CHECKING:
     from passband.inspect_evals.inspect_evaluators import InspectEvaluatorBuilder
@@ -34,7 +41,7 @@ def model_of(config: InspectEvaluatorBuilder, target: Target) -> Any:
         return _named(config, target)
     if hasattr(target, "sample_async"):
         return _in_the_callers_loop(_tinker_model(config, target))
-    if hasattr(target, "api") and hasattr(target, "generate"):
+    if is_model_of_inspect(target):
         return _in_the_callers_loop(target)
     if callable(target):
         return CallerProvider(target, config.model_name)
@@ -83,15 +90,13 @@ def _inspect_model(config: InspectEvaluatorBuilder, name: str) -> Any:
         raise InvalidInput(f"model_name={name}: {message_of(error)}") from error
 
 
-class CallerProvider:
+class CallerProvider(Provider):
     """A function of messages, called in the event loop that the evaluator was called in."""
-
-    batch = 1
 
     def __init__(self, answer: Answer, name: str | None = None) -> None:
         self._answer = answer
         self._loop = asyncio.get_running_loop()
-        self.name = name or getattr(answer, "__qualname__", type(answer).__name__)
+        self.name = name or str(getattr(answer, "__qualname__", type(answer).__name__))
 
     async def generate(self, request: Request) -> Sequence[Completion]:
         """Call the function once."""
@@ -108,9 +113,6 @@ class CallerProvider:
     async def _call(self, messages: list[dict[str, str]], settings: dict[str, Any]) -> object:
         answer = self._answer(messages, settings)
         return await answer if inspect.isawaitable(answer) else answer
-
-    async def close(self) -> None:
-        """Do nothing: the function is the caller's."""
 
 
 async def _called_in(loop: asyncio.AbstractEventLoop, call: Coroutine[Any, Any, T]) -> T:

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from passband.generate import Completion, Problem, Sampling, Seeds, function_spec
+from passband.generate import Completion, Problem, Sampling, Seeds, Subject, function_spec
 from passband.scorebook.inference import InferenceCalls
 
 
-class InferenceSubject:
+class InferenceSubject(Subject):
     """Asks the function in its own event loop, from the loop of the run."""
 
     batch = 1
@@ -43,9 +43,6 @@ class InferenceSubject:
         loop = self._calls.inference.loop
         output = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asking, loop))
         return [Completion(self._text_of(problem, output))]
-
-    async def close(self) -> None:
-        """Do nothing: the function is the caller's."""
 
 
 def prompt_of(problem: Problem) -> str:

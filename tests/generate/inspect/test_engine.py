@@ -28,7 +28,11 @@ N = 4
 def run(task: str, url: str, out: Path, notes: Notes | None = None, **options: Any) -> Finished:
     options = {"n": N, "seed": "s", "concurrency": 4, "base_url": url} | options
     request = make_request(
-        f"inspect:light_tasks:{task}", "openai:m", out=out, patience=HURRIED, **options
+        f"inspect:support.samples.light_tasks:{task}",
+        "openai:m",
+        out=out,
+        patience=HURRIED,
+        **options,
     )
     return request.run(notes or Notes())
 

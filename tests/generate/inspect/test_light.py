@@ -26,7 +26,7 @@ from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Sampling, TaskError, Unavailable
 from passband.generate.registry import Connection
-from passband.generate.subject import ProviderSubject, Seeds, make_subject
+from passband.generate.subject import ProviderSubject, Seeds, Subject, make_subject
 from passband.run.schedule.blocks import trial_seed
 from passband.score.inspect_value import inspect_scores
 from passband.score.scorer import Reference
@@ -39,7 +39,7 @@ N = 4
 FEATURES = ("text", "finish", "reasoning", "scores")
 
 
-class Elsewhere:
+class Elsewhere(Subject):
     """Stands for Inspect's engine, and notes what it is given."""
 
     name, batch = "elsewhere", 1

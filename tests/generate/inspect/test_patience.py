@@ -15,6 +15,7 @@ from passband.generate.provider import (
     GaveUp,
     Hopeless,
     InvalidReply,
+    Provider,
     ProviderFault,
     RateLimited,
     Rejected,
@@ -29,7 +30,7 @@ from support.runs.watched import Clock
 REQUEST = Request((), Sampling())
 
 
-class Scripted:
+class Scripted(Provider):
     """A provider that fails in turn with what it is given, then answers."""
 
     batch = 1

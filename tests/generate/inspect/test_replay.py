@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Sequence
 
 from passband.generate.inspect.replay import Replay
-from passband.generate.provider import Completion, Message, Request, Sampling
+from passband.generate.provider import Completion, Message, Provider, Request, Sampling
 
 ASKED = Request((Message("user", "2+2"),), Sampling(), (7,))
 
 
-class Fresh:
+class Fresh(Provider):
     batch = 1
 
     async def generate(self, request: Request) -> Sequence[Completion]:

@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 from passband.errors import InvalidInput
 from passband.generate.inspect.light import LightSubject
-from passband.generate.inspect.model import is_known_to_inspect
+from passband.generate.inspect.model import is_known_to_inspect, is_model_of_inspect
 from passband.generate.inspect.only_generates import reasons_against
 from passband.generate.inspect.replay import Replay
 from passband.generate.inspect.source import InspectTask
@@ -18,6 +18,7 @@ from passband.generate.subject import (
     ProviderSubject,
     Subject,
     SubjectFactory,
+    adapted,
     make_subject,
 )
 
@@ -68,6 +69,7 @@ def _of_model(model: Model) -> list[str]:
     """Return why passband's own clients cannot ask a model."""
     if isinstance(model, str):
         return ["its model is one of Inspect's providers"] if is_known_to_inspect(model) else []
-    if hasattr(model, "api") and hasattr(model, "generate"):
+    if is_model_of_inspect(model):
         return ["its model is one of Inspect"]
-    return ["its model answers problems, not prompts"] if hasattr(model, "answer") else []
+    is_subject = isinstance(adapted(model), Subject)
+    return ["its model answers problems, not prompts"] if is_subject else []

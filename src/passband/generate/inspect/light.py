@@ -29,7 +29,7 @@ from passband.score import Score, inspect_scores
 logger = logging.getLogger(__name__)
 
 
-class LightSubject:
+class LightSubject(Subject):
     """A model behind the solvers and scorers of a task that only generates."""
 
     batch = 1  # a trial is a conversation of its own

@@ -34,7 +34,7 @@ from passband.generate.provider import (
 )
 from passband.generate.registry import Connection
 from passband.generate.secrets import learn_secrets, redacted_values
-from passband.generate.subject import Model, Seeds
+from passband.generate.subject import Model, Seeds, Subject
 from passband.score import Score, inspect_scores
 
 _HOPELESS = (401, 402, 403, 404, 405)
@@ -149,7 +149,7 @@ _LARGEST = 20_000  # samples of one evaluation
 _RETRIES = 8  # of one request; Inspect alone would go on for ever
 
 
-class InspectSubject:
+class InspectSubject(Subject):
     """A model behind a task of Inspect: solvers, tools, sandboxes and scorers are Inspect's."""
 
     batch = 1
@@ -171,7 +171,7 @@ class InspectSubject:
         self._hopeless: Hopeless | None = None  # why there will be no answers
         self.name = self._model.name
         self.address = self._model.address
-        self.spec: Mapping[str, Any] = getattr(self.provider, "spec", {})
+        self.spec = {} if self.provider is None else self.provider.spec
         self.config = {
             "engine": "inspect",
             "reasons": list(reasons),

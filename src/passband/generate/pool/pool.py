@@ -14,7 +14,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from passband.errors import InvalidInput
@@ -110,7 +111,7 @@ class Replica:
 
     def __init__(self, provider: Provider, clock: Callable[[], float] = time.monotonic) -> None:
         self.provider = provider
-        self.address: str = getattr(provider, "address", None) or "an address without a name"
+        self.address = provider.address or "an address without a name"
         self.in_flight = 0
         self.answered = 0
         self.completions = 0
@@ -162,10 +163,8 @@ class Replica:
 
     async def list_models(self) -> None:
         """Ask what is served here, where the provider can."""
-        served: Callable[[], Any] | None = getattr(self.provider, "served", None)
         self.is_listed = True
-        if served is not None:
-            self.served = await served()
+        self.served = await self.provider.served()
 
     def _answer(self, seconds: float) -> None:
         self.answered += 1
@@ -205,7 +204,7 @@ _COUNTS = ("completions", "unusable")
 _FAILED = (Unavailable, TimedOut, InvalidReply, Crashed)  # another address may do better
 
 
-class Pool:
+class Pool(Provider):
     """A provider that spreads requests over the addresses of one model."""
 
     def __init__(
@@ -219,7 +218,7 @@ class Pool:
         self.replicas = [Replica(provider, clock) for provider in providers]
         self.address = ", ".join(replica.address for replica in self.replicas)
         self.batch = min(provider.batch for provider in providers)
-        self.one_seed: bool = getattr(providers[0], "one_seed", False)
+        self.one_seed = providers[0].one_seed
         self._notes: list[str] = []
         self._odd: dict[str, str] = {}  # what was noted of the answers of an address
         self._failed_at: dict[object, Replica] = {}  # the last address, by request
@@ -228,30 +227,27 @@ class Pool:
 
     # -- what a provider may say of itself ---------------------------------------------------
 
-    @property
+    @cached_property
     def spec(self) -> Mapping[str, Any]:
         """What answers depend on beyond the model's name."""
-        return getattr(self.replicas[0].provider, "spec", {})
+        return self.replicas[0].provider.spec
 
     @property
     def config(self) -> dict[str, Any]:
         """How requests differ from what the settings say, at any address."""
-        configs = [getattr(replica.provider, "config", {}) for replica in self.replicas]
+        configs = [replica.provider.config for replica in self.replicas]
         return {name: value for config in configs for name, value in config.items()}
 
     @property
     def notes(self) -> list[str]:
         """What the user should know about the requests so far."""
-        of_addresses = [getattr(replica.provider, "notes", []) for replica in self.replicas]
-        return list(
-            dict.fromkeys([*self._notes, *(text for notes in of_addresses for text in notes)])
-        )
+        texts = [text for replica in self.replicas for text in replica.provider.notes]
+        return list(dict.fromkeys([*self._notes, *texts]))
 
     def ignored(self, sampling: Sampling, *, seeds: bool) -> list[str]:
         """Return what is known to have no effect of the settings of a request, at any address."""
-        several = [getattr(replica.provider, "ignored", None) for replica in self.replicas]
-        texts = [text for one in several if one for text in one(sampling, seeds=seeds)]
-        return list(dict.fromkeys(texts))
+        providers = [replica.provider for replica in self.replicas]
+        return list(dict.fromkeys(t for p in providers for t in p.ignored(sampling, seeds=seeds)))
 
     # -- requests ----------------------------------------------------------------------------
 
@@ -345,9 +341,7 @@ class Pool:
     async def reset(self) -> None:
         """Drop every connection: a sleep of the machine has left them dead."""
         for replica in self.replicas:
-            reset: Callable[[], Awaitable[None]] | None = getattr(replica.provider, "reset", None)
-            if reset is not None:
-                await reset()
+            await replica.provider.reset()
 
     async def close(self) -> None:
         for replica in self.replicas:

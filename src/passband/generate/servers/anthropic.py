@@ -20,7 +20,7 @@ from passband.generate.provider import (
     Sampling,
     UnsupportedSetting,
 )
-from passband.generate.servers.client import Client, api_key, native_url
+from passband.generate.servers.client import Client, Server, api_key, native_url
 from passband.generate.servers.event_stream import parsed_event
 from passband.generate.servers.http import address_of, endpoint_of
 from passband.generate.servers.openai_wire import completions_of, parsed_reply
@@ -178,11 +178,10 @@ _VERSION = "2023-06-01"  # of the protocol; --header anthropic-version=... asks 
 _LONG = 21_333  # tokens, beyond which Anthropic's own clients refuse to wait without a stream
 
 
-class AnthropicServer:
+class AnthropicServer(Server):
     """A model behind `/v1/messages`."""
 
     batch = 1  # the API has no n
-    one_seed = True
 
     def __init__(
         self,
@@ -199,17 +198,11 @@ class AnthropicServer:
             url = endpoint_of(url, "v1")
         key = api_key(["ANTHROPIC_API_KEY"], url == _DEFAULT_URL, headers, "x-api-key")
         own = {"anthropic-version": _VERSION, **({"x-api-key": key} if key else {})}
-        self._client = Client(key=key, own_headers=own, headers=headers, timeout=timeout)
-        self._header_names = sorted(map(str.lower, headers))
+        client = Client(key=key, own_headers=own, headers=headers, timeout=timeout)
+        super().__init__(client, url, headers)
         self._model, self._stream = model, stream
         self._url = endpoint_of(url, "messages")
         self._has_blank_stop = False
-        self.address = address_of(url)
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """How requests differ from what the settings say; recorded with the run."""
-        return {"headers": self._header_names} if self._header_names else {}
 
     @property
     def notes(self) -> list[str]:
@@ -238,10 +231,3 @@ class AnthropicServer:
             lambda raw: read_message(raw, request),
             MessageStream,
         )
-
-    async def reset(self) -> None:
-        """Drop every connection: a sleep of the machine has left them dead."""
-        await self._client.reset()
-
-    async def close(self) -> None:
-        await self._client.close()

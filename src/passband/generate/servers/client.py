@@ -11,6 +11,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import aiohttp
 
@@ -19,6 +20,7 @@ from passband.generate.deadlines import Deadlines
 from passband.generate.provider import (
     Completion,
     Hopeless,
+    Provider,
     TimedOut,
     Unavailable,
     Unfinished,
@@ -176,6 +178,28 @@ def _parts(values: Iterable[str]) -> list[str]:
     """Return the values of headers, and what follows words such as Bearer, as secrets."""
     parts = [part for value in values for part in (value, value.rpartition(" ")[2])]
     return [part for part in dict.fromkeys(parts) if len(part) >= _SHORT]
+
+
+class Server(Provider):
+    """A provider that posts its requests to a server; its addresses and headers as recorded."""
+
+    one_seed = True  # a request carries the seed of its first completion alone
+
+    def __init__(self, client: Client, url: str, headers: Mapping[str, str]) -> None:
+        self._client = client
+        self._header_names = sorted(map(str.lower, headers))
+        self.address: str = address_of(url)
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """How requests differ from what the settings say; recorded with the run."""
+        return {"headers": self._header_names} if self._header_names else {}
+
+    async def reset(self) -> None:
+        await self._client.reset()
+
+    async def close(self) -> None:
+        await self._client.close()
 
 
 def native_url(kind: str, model: str, given: str | None, variable: str, default: str) -> str:

@@ -16,9 +16,9 @@ from typing import Any
 from urllib.parse import quote
 
 from passband.generate.provider import Completion, InvalidReply, Message, Request
-from passband.generate.servers.client import Client, api_key, native_url
+from passband.generate.servers.client import Client, Server, api_key, native_url
 from passband.generate.servers.event_stream import parsed_event
-from passband.generate.servers.http import address_of, endpoint_of
+from passband.generate.servers.http import endpoint_of
 from passband.generate.servers.openai_wire import completions_of, parsed_reply
 
 _OF_REQUEST = frozenset({  # the other fields are those of generationConfig
@@ -184,10 +184,8 @@ _DEFAULT_URL = "https://generativelanguage.googleapis.com/v1beta"
 _KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 
 
-class GoogleServer:
+class GoogleServer(Server):
     """A model behind `/models/NAME:generateContent`."""
-
-    one_seed = True  # a request carries the seed of its first candidate alone
 
     def __init__(
         self,
@@ -203,20 +201,14 @@ class GoogleServer:
         url = native_url("google", model, base_url, "GOOGLE_GEMINI_BASE_URL", _DEFAULT_URL)
         key = api_key(_KEYS, url == _DEFAULT_URL, headers, "x-goog-api-key")
         own = {"x-goog-api-key": key} if key else {}
-        self._client = Client(key=key, own_headers=own, headers=headers, timeout=timeout)
-        self._header_names = sorted(map(str.lower, headers))
+        client = Client(key=key, own_headers=own, headers=headers, timeout=timeout)
+        super().__init__(client, url, headers)
         method = "streamGenerateContent" if stream else "generateContent"
         name = quote(model.removeprefix("models/"), safe="/-._~@")
         self._url = endpoint_of(url, f"models/{name}:{method}")
         if stream:
             self._url += ("&" if "?" in self._url else "?") + "alt=sse"
-        self.address = address_of(url)
         self.batch = 1 if stream else batch
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """How requests differ from what the settings say; recorded with the run."""
-        return {"headers": self._header_names} if self._header_names else {}
 
     async def generate(self, request: Request) -> Sequence[Completion]:
         """Make one attempt."""
@@ -224,10 +216,3 @@ class GoogleServer:
         return await self._client.post(
             self._url, body, lambda raw: read_content(raw, request), ContentStream
         )
-
-    async def reset(self) -> None:
-        """Drop every connection: a sleep of the machine has left them dead."""
-        await self._client.reset()
-
-    async def close(self) -> None:
-        await self._client.close()

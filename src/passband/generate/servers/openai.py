@@ -25,8 +25,8 @@ from passband.generate.provider import (
     Sampling,
     UnsupportedSetting,
 )
-from passband.generate.servers.client import Client
-from passband.generate.servers.http import address_of, endpoint_of
+from passband.generate.servers.client import Client, Server
+from passband.generate.servers.http import endpoint_of
 from passband.generate.servers.models_endpoint import ServedModel, list_served
 from passband.generate.servers.openai_stream import OpenAIStream
 from passband.generate.servers.openai_wire import PayloadWriter, read_reply
@@ -135,7 +135,7 @@ _STREAM_ONLY = re.compile(  # Alibaba's: "This model only support stream mode, p
 )
 
 
-class OpenAIServer:
+class OpenAIServer(Server):
     """A model behind `/chat/completions` or `/completions`."""
 
     def __init__(
@@ -152,14 +152,12 @@ class OpenAIServer:
         url = base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL
         headers = headers or {}
         self.batch = batch
-        self.one_seed = True  # a request carries the seed of its first completion alone
         self._model = model
         self._payloads = PayloadWriter(model, chat=chat, seed_name=seed_name(url), stream=stream)
         self._is_told_to_stream = stream
         self.is_chat = chat
         self._url = endpoint_of(url, "chat/completions" if chat else "completions")
         self._base_url = url
-        self.address = address_of(url)
         key = os.environ.get("OPENAI_API_KEY", "").strip()
         if not key.isprintable():
             raise InvalidInput("OPENAI_API_KEY holds a line break or the like; set it again.")
@@ -169,15 +167,14 @@ class OpenAIServer:
                 "--base-url (or OPENAI_BASE_URL)."
             )
         own = {"Authorization": f"Bearer {key}"} if key else {}
-        self._client = Client(key=key, own_headers=own, headers=headers, timeout=timeout)
-        self._header_names = sorted(map(str.lower, headers))
+        client = Client(key=key, own_headers=own, headers=headers, timeout=timeout)
+        super().__init__(client, url, headers)
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> Mapping[str, Any]:
         """How requests differ from what the settings say; recorded with the run."""
         name = self._payloads.length_name
-        headers = {"headers": self._header_names} if self._header_names else {}
-        return headers if name is None else {"length_name": name, **headers}
+        return super().config if name is None else {"length_name": name, **super().config}
 
     @property
     def notes(self) -> list[str]:
@@ -226,13 +223,6 @@ class OpenAIServer:
     async def served(self) -> Sequence[ServedModel] | None:
         """Return the models that the server lists; None if it gives no list."""
         return await list_served(self._client.session(), self._base_url, seconds=_LIST)
-
-    async def reset(self) -> None:
-        """Drop every connection: a sleep of the machine has left them dead."""
-        await self._client.reset()
-
-    async def close(self) -> None:
-        await self._client.close()
 
     async def _attempt(self, request: Request) -> Sequence[Completion]:
         body = self._payloads.write(request)
