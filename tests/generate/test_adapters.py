@@ -26,10 +26,10 @@ class Parrot:
 
 class Full(Parrot):
     name, batch, address, one_seed = "full", 3, "http://host/v1", True
-    spec = {"weights": 1}
 
     def __init__(self) -> None:
         super().__init__()
+        self.spec = {"weights": 1}
         self.notes: list[str] = []
         self.config: Any = {"length_name": "max_tokens"}
         self.calls: list[str] = []

@@ -10,7 +10,7 @@ A finished sample of Inspect as a completion, or as the fault that it ended with
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
