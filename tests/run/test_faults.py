@@ -9,9 +9,10 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.generate.provider import Hopeless
+from passband.run.loop import loop
 from passband.run.loop.attempts import NothingAnswered
 from passband.run.loop.endpoint import Outage
-from passband.run.loop.loop import Runner, loop
+from passband.run.loop.loop import Runner
 from passband.run.settings import Patience
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Scorer

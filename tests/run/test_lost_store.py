@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from passband.run.loop.loop import loop
+from passband.run.loop import loop
 from passband.trials.file.open_file import StoreLost
 from passband.trials.file.schema import FILE
 from passband.trials.reader import Trials

@@ -24,7 +24,7 @@ from passband.generate import deadlines
 from passband.generate.registry import Connection
 from passband.generate.subject import ProviderSubject
 from passband.run import session as session_module
-from passband.run.loop.loop import loop as loop_module
+from passband.run.loop import loop as loop_module
 from passband.run.progress import Progress
 from passband.run.schedule.schedule import every_problem
 from passband.run.schedule.until import until_schedule

@@ -23,7 +23,7 @@ from passband.run.loop.recorder import Recorder
 from passband.run.schedule.blocks import Block
 from passband.run.settings import Patience
 from passband.run.task_run import TaskRun
-from passband.stats.sequential import width
+from passband.stats import sequential
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
 from simulation.clock import Clock
@@ -109,7 +109,7 @@ FOUND = {
         "attempts",
     ),
     # A run until a width ended with an error, for good, where a round had no score at all.
-    "rounds without a score": (50388, (width, "can_look", lambda *each: True), "NotEnoughData"),
+    "rounds without a score": (50388, (sequential, "can_look", lambda *each: True), "NotEnoughData"),
     # After waiting for the commit of a costly trial, the last worker waited for the one after it.
     "a commit that was past": (
         531,

@@ -27,9 +27,10 @@ class Tokens(NamedTuple):
 def shared_usage(usage: Any, texts: Sequence[str | None]) -> list[Tokens]:
     """Return the tokens of each completion of a reply.
 
-    >>> shared_usage({"prompt_tokens": 5, "completion_tokens": 9}, ["a", "bbb"])
-    [Tokens(prompt=5, completion=3, reasoning=None, cached=None),
-     Tokens(prompt=0, completion=6, reasoning=None, cached=None)]
+    >>> for tokens in shared_usage({"prompt_tokens": 5, "completion_tokens": 9}, ["a", "bbb"]):
+    ...     print(tokens)
+    Tokens(prompt=5, completion=3, reasoning=None, cached=None)
+    Tokens(prompt=0, completion=6, reasoning=None, cached=None)
     """
     whole = _counted(usage) if isinstance(usage, dict) else Tokens()
     if len(texts) == 1:

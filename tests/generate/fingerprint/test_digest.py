@@ -151,7 +151,7 @@ def test_the_state_of_an_object_is_not_seen() -> None:
     for function in (Model(), Model().answer):
         spec = function_spec(function)
         assert spec["unseen"] == ["the state of the Model"]
-        assert "test_source_digests.py" in "".join(spec["code"])
+        assert "test_digest.py" in "".join(spec["code"])
 
 
 def test_decorated_functions_are_seen_through() -> None:

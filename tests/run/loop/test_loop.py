@@ -20,8 +20,9 @@ from passband.generate.provider import (
     Unavailable,
 )
 from passband.generate.registry import Connection
+from passband.run.loop import loop, recorder
 from passband.run.loop.attempts import NothingAnswered
-from passband.run.loop.loop import Runner, loop, recorder
+from passband.run.loop.loop import Runner
 from passband.run.session import Finished
 from passband.run.settings import Settings
 from passband.trials import store

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from passband.run.loop import recorder
 from passband.run.loop.grader import Grader
-from passband.run.loop.loop import recorder
 from passband.score import patterns
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference

@@ -8,7 +8,8 @@ import pytest
 
 from passband.generate.provider import Completion, Crashed, Provider, Request
 from passband.generate.registry import Connection
-from passband.run.loop.loop import StuckSchedule, recorder
+from passband.run.loop import recorder
+from passband.run.loop.loop import StuckSchedule
 from passband.run.loop.queue import Queue
 from passband.run.schedule.blocks import Block
 from passband.run.schedule.schedule import EveryProblem, Schedule

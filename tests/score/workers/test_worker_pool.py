@@ -13,7 +13,12 @@ from pathlib import Path
 import pytest
 
 import passband.score.workers.worker_pool as workers
-from passband.score.workers.worker_pool import WorkerFailed, WorkerPool, WorkerTimeout
+from passband.score.workers.worker_pool import (
+    WorkerBroken,
+    WorkerFailed,
+    WorkerPool,
+    WorkerTimeout,
+)
 
 pytestmark = pytest.mark.process
 
@@ -153,3 +158,14 @@ def test_no_worker_outlives_its_parent() -> None:
         assert readable
     parent.stdin.close()
     parent.stdout.close()
+
+
+def test_what_no_worker_can_do_is_not_a_failed_call(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(workers.FUNCTIONS, "findall", ("passband.score.no_such", "findall_here"))
+    with pytest.raises(WorkerBroken, match="no_such"):
+        pool.call("findall", ["a", "banana"], seconds=30)
+    monkeypatch.setitem(workers.FUNCTIONS, "findall", ("passband.score.code.worker", "any"))
+    with pytest.raises(WorkerBroken, match="no function findall_here"):
+        pool.call("findall", ["a", "banana"], seconds=30)

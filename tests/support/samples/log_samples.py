@@ -342,7 +342,7 @@ NEMO_EVALUATOR = [
     step(1, 1, 1.0, method="exact"),
 ]
 
-# -- tools of tests/support/samples/tool_logs.py -----------------------------------------------------------
+# -- tools of tool_logs.py --------------------------------------------------------------------
 
 TOOL_LOGS = {
     name: Sample(FILES[name], *counts)

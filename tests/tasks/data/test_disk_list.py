@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from passband.tasks.data import disk_list as module
 from passband.tasks.data.disk_list import Spool, spooled
-from passband.tasks.data.rows import disk_list as module
 
 
 @pytest.fixture

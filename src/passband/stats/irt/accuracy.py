@@ -53,11 +53,11 @@ def bank_accuracy(posterior: AbilityPosterior, *, level: float = 0.95) -> BankAc
     its ends are those means at the ends of the interval of the ability. So it holds as far as the
     model does. A note says so if the scores seen do not fit the model; most misfits go unseen.
 
-    >>> from passband.stats.irt.responses import Evidence
+    >>> from passband.stats.irt.responses import ItemEvidence
     >>> from passband.stats.irt.items import Items
     >>> from passband.stats.irt.posterior import Grid
     >>> posterior = AbilityPosterior(Grid.of(Items("2pl", a=[1.0] * 4, b=[0.0] * 4)))
-    >>> posterior.extend([Evidence(0, 1.0), Evidence(1, 0.0)])
+    >>> posterior.extend([ItemEvidence(0, 1.0), ItemEvidence(1, 0.0)])
     >>> found = bank_accuracy(posterior)
     >>> round(found.value, 3), round(found.low, 2), round(found.high, 2)
     (0.5, 0.16, 0.84)
