@@ -109,7 +109,11 @@ FOUND = {
         "attempts",
     ),
     # A run until a width ended with an error, for good, where a round had no score at all.
-    "rounds without a score": (50388, (sequential, "can_look", lambda *each: True), "NotEnoughData"),
+    "rounds without a score": (
+        50388,
+        (sequential, "can_look", lambda *each: True),
+        "NotEnoughData",
+    ),
     # After waiting for the commit of a costly trial, the last worker waited for the one after it.
     "a commit that was past": (
         531,

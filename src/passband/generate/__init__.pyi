@@ -11,9 +11,9 @@ from passband.generate.inspect.installed import message_of as message_of
 from passband.generate.inspect.installed import require_inspect as require_inspect
 from passband.generate.inspect.model import is_known_to_inspect as is_known_to_inspect
 from passband.generate.inspect.model import is_model_of_inspect as is_model_of_inspect
-from passband.generate.inspect.samples import problem_of as problem_of
 from passband.generate.inspect.source import InspectTask as InspectTask
 from passband.generate.inspect.source import load_inspect_tasks as load_inspect_tasks
+from passband.generate.inspect.source import problem_of as problem_of
 from passband.generate.inspect.source import source_of as source_of
 from passband.generate.problem import Problem as Problem
 from passband.generate.provider import Completion as Completion

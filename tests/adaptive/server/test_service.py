@@ -12,8 +12,7 @@ import pytest
 
 from passband.adaptive.bank import Bank
 from passband.adaptive.design import Design
-from passband.adaptive.server.body import Fields
-from passband.adaptive.server.refusal import Refusal
+from passband.adaptive.server.body import Fields, Refusal
 from passband.adaptive.server.service import Service
 from passband.adaptive.server.state import State
 from passband.adaptive.test import AdaptiveTest

@@ -19,9 +19,9 @@ from inspect_ai.util import sandbox, sandbox_with, store
 from inspect_ai.util._display import init_display_type
 
 from passband.generate.inspect import light as light_module
+from passband.generate.inspect.calls import call_seed
+from passband.generate.inspect.guard import Replay
 from passband.generate.inspect.light import LightSubject
-from passband.generate.inspect.replay import Replay
-from passband.generate.inspect.seeds import call_seed
 from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Sampling, TaskError, Unavailable

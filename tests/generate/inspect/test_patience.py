@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from passband.generate.inspect import patience
-from passband.generate.inspect.patience import PatientProvider
+from passband.generate.inspect import provider_api
+from passband.generate.inspect.provider_api import PatientProvider
 from passband.generate.provider import (
     Completion,
     Crashed,
@@ -53,7 +53,7 @@ class Scripted(Provider):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock(1000.0)
-    monkeypatch.setattr(patience.time, "monotonic", clock)
+    monkeypatch.setattr(provider_api.time, "monotonic", clock)
     return clock
 
 

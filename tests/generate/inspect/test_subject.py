@@ -15,8 +15,7 @@ from inspect_ai.scorer import includes
 
 from passband.errors import InvalidInput
 from passband.generate.inspect import subject
-from passband.generate.inspect.calls import Trial
-from passband.generate.inspect.seeds import call_seed
+from passband.generate.inspect.calls import Trial, call_seed
 from passband.run.lm_eval.simple_evaluate import simple_evaluate
 from passband.run.loop.attempts import NothingAnswered
 from passband.run.rescore.rescore import rescore_run

@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import Any, Literal, overload
 from urllib.parse import quote
 
-from passband.adaptive.remote.faults import OtherProtocol
 from passband.adaptive.remote.records import (
     Account,
     ClassicEval,
@@ -28,7 +27,7 @@ from passband.adaptive.remote.records import (
     State,
     read_record,
 )
-from passband.adaptive.remote.service import Service
+from passband.adaptive.remote.service import OtherProtocol, Service
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
 
 ItemProcessor = Callable[[Item], "str | Awaitable[str]"]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from pydantic.alias_generators import to_camel
 
-from passband.adaptive.remote.faults import OtherProtocol
+from passband.adaptive.remote.service import OtherProtocol
 
 R = TypeVar("R", bound=BaseModel)
 _MOST = 3  # mistakes of a reply that are named

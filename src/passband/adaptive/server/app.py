@@ -14,10 +14,9 @@ from collections.abc import Callable
 
 from aiohttp import web
 
-from passband.adaptive.server.body import to_json
+from passband.adaptive.server.body import Refusal, to_json
 from passband.adaptive.server.endpoints import Endpoint, endpoints
 from passband.adaptive.server.keys import Keys, is_loopback
-from passband.adaptive.server.refusal import Refusal
 from passband.adaptive.server.service import Service
 from passband.errors import PassbandError, describe
 from passband.trials import DiskNearlyFull

@@ -1,4 +1,7 @@
-"""The JSON body of a request: read up to a limit, parsed strictly, its fields checked."""
+"""The JSON body of a request: read up to a limit, parsed strictly, its fields checked.
+
+What a client is told when its request is not carried out.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,52 @@ import asyncio
 import json
 import math
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, NoReturn
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from passband.adaptive.server.refusal import Refusal, invalid
+
+class Refusal(Exception):
+    """An answer other than 2xx: a status, its title, and a detail that says what to do."""
+
+    def __init__(
+        self, status: int, detail: str, *, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.headers = dict(headers or {})
+
+    @property
+    def title(self) -> str:
+        """The name of the status, which clients show before the detail."""
+        return HTTPStatus(self.status).phrase
+
+    def to_json(self) -> dict[str, object]:
+        """Return the body that the protocol has for errors.
+
+        >>> Refusal(404, "There is no run 'x'.").to_json()
+        {'title': 'Not Found', 'detail': "There is no run 'x'.", 'status': 404}
+        """
+        return {"title": self.title, "detail": self.detail, "status": self.status}
+
+
+def unknown(detail: str) -> Refusal:
+    """Refuse a name that nothing is stored under."""
+    return Refusal(404, detail)
+
+
+def conflict(detail: str) -> Refusal:
+    """Refuse what was right once, or will be, but is not now."""
+    return Refusal(409, detail)
+
+
+def invalid(detail: str) -> Refusal:
+    """Refuse a request that can be read, and asks for what cannot be."""
+    return Refusal(422, detail)
+
 
 MOST_METADATA = 10_240  # bytes; the limit of the protocol
 _SECONDS = 30.0  # for a body to arrive

@@ -11,7 +11,7 @@ from passband.adaptive.bank import Bank
 from passband.adaptive.dataset import ADAPTIVE, parse_dataset
 from passband.adaptive.design import Design
 from passband.adaptive.item import BankItem
-from passband.adaptive.server.refusal import invalid, unknown
+from passband.adaptive.server.body import invalid, unknown
 from passband.adaptive.test import grid_of
 from passband.errors import InvalidInput, nearest
 from passband.score import Scorer, make_scorer, scorers

@@ -2,11 +2,14 @@
 
 A step before the task's own solvers notes the trial in the sample's context, where every call of
 the model by a solver sees it. Scorers run in another context: judges get no seeds.
+
+Seeds of the calls of one trial: a task that asks twice must not get the same answer twice.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import heapq
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +17,16 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from passband.generate.inspect.seeds import call_seed
+
+def call_seed(seed: int | None, call: int) -> int | None:
+    """Return the seed of a trial's call; the first has the trial's own.
+
+    >>> call_seed(7, 0), call_seed(7, 1), call_seed(None, 1)
+    (7, 1607246014, None)
+    """
+    if seed is None or call == 0:
+        return seed
+    return int.from_bytes(hashlib.sha256(f"{seed}\0{call}".encode()).digest()[:4], "big") >> 1
 
 
 @dataclass

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from passband.generate.inspect.calls import call_seed
 from passband.generate.inspect.generation import (
     finish_of,
     messages_of,
@@ -13,9 +14,7 @@ from passband.generate.inspect.generation import (
     reasoning_of,
     sampling_of,
 )
-from passband.generate.inspect.guard import HandedBack
-from passband.generate.inspect.replay import Replay
-from passband.generate.inspect.seeds import call_seed
+from passband.generate.inspect.guard import HandedBack, Replay
 from passband.generate.provider import (
     Completion,
     InvalidReply,

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from passband.errors import InvalidInput
+from passband.generate.inspect.guard import Replay
 from passband.generate.inspect.light import LightSubject
 from passband.generate.inspect.model import is_known_to_inspect, is_model_of_inspect
 from passband.generate.inspect.only_generates import reasons_against
-from passband.generate.inspect.replay import Replay
 from passband.generate.inspect.source import InspectTask
 from passband.generate.inspect.subject import InspectSubject
 from passband.generate.registry import Connection

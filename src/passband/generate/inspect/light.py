@@ -17,9 +17,8 @@ from typing import Any
 
 from passband.errors import describe
 from passband.generate.inspect.conversation import Conversation, Requests
-from passband.generate.inspect.guard import Guard, HandedBack
+from passband.generate.inspect.guard import Guard, HandedBack, Replay
 from passband.generate.inspect.only_generates import is_simple, steps_of
-from passband.generate.inspect.replay import Replay
 from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, ProviderFault, Sampling, TaskError

@@ -19,8 +19,7 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.generate.provider import Completion, Provider, Rejected, Request, Sampling
-from passband.generate.tiny.draw import Draw
-from passband.generate.tiny.vocabulary import CONTEXT, END, VOCABULARY
+from passband.generate.tiny.vocabulary import CONTEXT, END, VOCABULARY, Draw
 
 SAMPLER = 1  # version; another one gives other completions for the same seeds
 _LENGTH = 24  # characters of a completion, by default

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from passband.generate.inspect.replay import Replay
+from passband.generate.inspect.guard import Replay
 from passband.generate.provider import Completion, Message, Provider, Request, Sampling
 
 ASKED = Request((Message("user", "2+2"),), Sampling(), (7,))
