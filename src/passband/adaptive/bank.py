@@ -1,7 +1,4 @@
-"""A bank: calibrated items of several splits, how their answers are scored, where it comes from.
-
-The fields of a bank file: of what type each is; what they mean is `bank`'s business.
-"""
+"""Banks: calibrated items of several splits, how they are scored, and where they come from."""
 
 from __future__ import annotations
 

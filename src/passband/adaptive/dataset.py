@@ -1,7 +1,4 @@
-"""Names of data sets: `ID`, or `ID:adaptive[:SPLIT]` for an adaptive test.
-
-Which split of a data set is used: the one that is named, else the first of an order.
-"""
+"""Names of data sets, `ID` or `ID:adaptive[:SPLIT]`, and the split that a test uses."""
 
 from __future__ import annotations
 

@@ -1,14 +1,9 @@
 """A provider that calls a Python function: `python:module:function`, plain or async.
 
-Calls of a model's function, plain or async, each with a deadline that costs no other call.
-
-A plain function is called in a thread (`Threads`). A coroutine is awaited in the event loop: one
-that is late is cancelled, and left behind if it does not end. One that blocks the loop cannot be
-stopped; the time that it takes is added to the deadlines of the others, and a warning says so.
-
-Daemon threads in which plain functions are called, so that they do not block an event loop.
-
-How long an event loop was held up by code that blocks it.
+A plain function is called in a daemon thread, so that it does not block the event loop. A coroutine
+is awaited in the event loop: one that is late is cancelled, and left behind if it does not end. One
+that blocks the loop cannot be stopped; the time that it takes is added to the deadlines of the
+others, and a warning says so.
 """
 
 from __future__ import annotations

@@ -7,14 +7,13 @@ from typing import Any
 
 from passband.errors import warn
 from passband.generate import Connection
-from passband.run import Finished, OnStart, run_session
+from passband.run import Finished, OnStart, Silent, run_session
 from passband.scorebook.eval_dataset import EvalDataset
 from passband.scorebook.inference import InferenceCalls
 from passband.scorebook.options import Options
 from passband.scorebook.results import EvalRun
 from passband.scorebook.run_spec import ClassicEvalRunSpec
 from passband.scorebook.subject import InferenceSubject, prompt_of
-from passband.scorebook.watch import Watching
 from passband.summary import ProblemScores, Request, RunSummary, read_problem_scores
 from passband.trials import RunRecord, Trials
 
@@ -47,7 +46,7 @@ class ClassicRun:
             self.directory,
             settings=self._options.settings(spec.label, self._seed, calls.inference.limit),
             connection=Connection(timeout=self._options.timeout),
-            watcher=Watching(),
+            watcher=Silent(),
             on_start=on_start,
         )
 

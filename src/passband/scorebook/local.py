@@ -10,13 +10,12 @@ from typing import Any
 from passband.adaptive import AdaptiveTask, Bank, BankItem, Step, task_of_bank
 from passband.errors import NotEnoughData, warn
 from passband.generate import Connection, Problem
-from passband.run import Finished, OnStart, run_session
+from passband.run import Finished, OnStart, Silent, run_session
 from passband.scorebook.inference import InferenceCalls
 from passband.scorebook.options import Options
 from passband.scorebook.results import EvalRun
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec
 from passband.scorebook.subject import InferenceSubject
-from passband.scorebook.watch import Watching
 from passband.summary import Group, Request, adaptive_group
 from passband.trials import RunRecord, TrialRow, Trials
 
@@ -61,7 +60,7 @@ class LocalRun:
                 spec.test, self._seed, calls.inference.limit, of_bank=True
             ),
             connection=Connection(timeout=self._options.timeout),
-            watcher=Watching(),
+            watcher=Silent(),
             on_start=on_start,
         )
 

@@ -1,7 +1,4 @@
-"""Adaptive tests on a server of the Trismik protocol.
-
-The trials table of a test that a server chose the items of.
-"""
+"""Adaptive tests on a server of the Trismik protocol, which chooses the items and grades them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """All runs of one evaluation: every data set with every set of hyperparameters.
 
-Where the trials of an evaluation go: one directory for each of its runs.
-
-Sending the results of a classic run to a server of the Trismik protocol.
+Each run has a directory of its own. Classic runs are also uploaded, where a server is named.
 """
 
 from __future__ import annotations
@@ -275,8 +273,9 @@ def _warn_of_search(specs: Sequence[RunSpec]) -> None:
     """Warn of test splits that several settings are tried on: the best of them is chosen there."""
     for label, n_settings in _searched(specs):
         warn(
-            f"{n_settings} sets of hyperparameters are tried on {label}: the best of them looks better "
-            "there than it is. Search on validation, and evaluate the one that is chosen on test."
+            f"{n_settings} sets of hyperparameters are tried on {label}: the best of them looks "
+            "better there than it is. Search on validation, and evaluate the one that is chosen on "
+            "test."
         )
 
 

@@ -3,8 +3,6 @@
 TRISMIK_SERVICE_URL is joined with the paths of the protocol as Scorebook joins them: its default
 ends in /adaptive-testing, so that this part is there twice.
 
-What can go wrong between a client and a server of the Trismik protocol.
-
 RemoteError(PassbandError)
 ├── Unreachable       the server is down, or has not answered in time
 ├── OtherProtocol     what it answered is not what this version of the protocol says

@@ -1,7 +1,4 @@
-"""The JSON body of a request: read up to a limit, parsed strictly, its fields checked.
-
-What a client is told when its request is not carried out.
-"""
+"""Read the JSON body of a request, strictly and up to a limit; refuse what is not understood."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The endpoints of the protocol: which path does what, and the status of its answer.
 
-What clients upload and read again: projects and classic evaluations; and who they are.
+Besides tests there are uploads that clients read again: projects and classic evaluations.
 """
 
 from __future__ import annotations

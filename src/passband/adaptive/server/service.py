@@ -1,10 +1,6 @@
-"""What a server does for its clients, apart from HTTP: test runs and replays.
+"""What a server does for its clients, apart from HTTP: test runs, replays and grades.
 
-Grading: the score of a client's answer to an item.
-
-The test runs of a server: a few in memory, all on disk.
-
-A test run in memory: rebuilt from its row and its answers whenever it is needed.
+All test runs are on disk. Those in use are in memory too, rebuilt from their rows when needed.
 """
 
 from __future__ import annotations

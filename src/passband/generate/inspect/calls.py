@@ -1,9 +1,8 @@
 """The calls of a model by a trial: which trial it is, with which seed, and how they end.
 
 A step before the task's own solvers notes the trial in the sample's context, where every call of
-the model by a solver sees it. Scorers run in another context: judges get no seeds.
-
-Seeds of the calls of one trial: a task that asks twice must not get the same answer twice.
+the model by a solver sees it. Scorers run in another context: judges get no seeds. Each call has
+a seed of its own, because a task that asks twice must not get the same answer twice.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""One evaluation by Inspect: started with the first sample, fed until it is closed.
+"""One evaluation by Inspect: started with the first sample, fed with samples until it is closed.
 
 Inspect runs one evaluation in a process at a time, so evaluations take turns.
-
-The feed of a running evaluation: one epoch of a sample in, the finished sample out.
 """
 
 from __future__ import annotations

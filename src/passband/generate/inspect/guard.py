@@ -1,13 +1,12 @@
-"""A guard around code that may want more than the light engine has: other models, sandboxes.
+"""A guard around code that may need more than the light engine has: other models, sandboxes.
 
 Inspect finds what belongs to a sample in context variables. While a guard is in place they hold
 objects that fire when they are used, before any model is asked. A guard that has fired stays so:
 a scorer that catches every exception cannot turn one into a score.
 
-Answers that were drawn before a task was handed back, for the engine that takes over.
-
-Were they drawn anew, a task that is handed back because of what an answer is like would get another
-answer in its place: recorded trials would be a selection, not the model's.
+Answers drawn before a task is handed back are kept for the engine that takes over. Were they drawn
+again, a task that is handed back because of what an answer is like would get another answer in its
+place: recorded trials would be a selection, not the model's.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
-"""A model of Inspect that is asked by one of passband's own providers.
+"""Let Inspect ask one of passband's own providers, as patiently as a run does.
 
 A provider carries text and the usual sampling parameters. What it cannot carry, such as tools or
 images, is never dropped: for an OpenAI-compatible server Inspect's own client sends such a call,
 and for any other model it is an error.
 
-Attempts at one request of an evaluation that Inspect runs.
-
-The rules are those of a run: a rate limit holds up all requests and counts against none; a server
-that is down for everyone is waited for; a request that fails while others are answered is given up.
+A rate limit holds up all requests and counts against none; a server that is down for everyone is
+waited for; a request that fails while others are answered is given up.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Tasks of Inspect by name: of a package, of a file, or of a function in a module.
-
-Samples of Inspect as problems: their keys, their prompts, and what identifies them.
-"""
+"""Load Inspect tasks of a package, a file or a function, and read their samples as problems."""
 
 from __future__ import annotations
 

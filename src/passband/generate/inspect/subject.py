@@ -1,10 +1,6 @@
 """A task of Inspect as a subject: Inspect executes every trial, and passband records it.
 
-Errors of models, as Inspect passes them on, as faults that end a trial or the run.
-
-Inspect makes all the attempts that there will be, so that each of these is final.
-
-A finished sample of Inspect as a completion, or as the fault that it ended with.
+Inspect makes all the attempts that there will be, so every fault of a sample is final.
 """
 
 from __future__ import annotations
@@ -78,7 +74,6 @@ def _is_transient(error: Exception, api: Any) -> bool:
     return bool(getattr(decision, "retry", decision))
 
 
-_LONGEST_sample_result = 500  # characters of an error
 _CANCELLED = ("CancelledError(", "Cancelled(")
 
 
@@ -111,7 +106,7 @@ def _fault(error: Any, trial: Trial, model: Any) -> ProviderFault:
     kind = type(trial.fault).__name__  # a solver may have caught it, and failed for another reason
     if trial.fault is not None and (kind in error.message or kind in error.traceback):
         return final_fault(trial.fault, model.api)
-    return TaskError(" ".join(error.message.split())[:_LONGEST_sample_result])
+    return TaskError(" ".join(error.message.split())[:_LONGEST])
 
 
 def _prompt_tokens(usage: Any) -> int:

@@ -1,12 +1,8 @@
 """One model at several addresses, which share its requests.
 
-A request goes to the least busy address. An address that fails rests, and what
-failed there goes to another address at once. Which address answers changes nothing else: seeds,
-sampling and records are those of the model.
-
-Whether several addresses serve one model, as far as their lists of models say.
-
-One address of a model that is served at several: its load, its speed, and its rest.
+A request goes to the least busy address. An address that fails rests, and its requests go to
+another address at once. Which address answers changes nothing else: seeds, sampling and records
+are those of the model. Addresses whose lists of models differ are refused.
 """
 
 from __future__ import annotations

@@ -1,14 +1,8 @@
 """An HTTP client that asks a server for completions: one attempt, and what became of it.
 
-Keys and headers that are sent are taken out of whatever comes back.
-
-Addresses and keys of services with a protocol of their own.
-
-Deadlines for many requests at the price of one timer.
-
-A timer for each request is set and unset a thousand times for every time that it rings. All
-requests to a server have the same time, so the oldest is the first to be late: one task that looks
-at the oldest now and then does for all of them.
+Keys and headers that are sent are removed from whatever comes back. One task watches the deadlines
+of all requests: a timer for each would be set and unset a thousand times for every time it rings.
+All requests to a server have the same time limit, so the oldest is the first to be late.
 """
 
 from __future__ import annotations

@@ -7,9 +7,7 @@ renderers/params.py; sglang 0.5; llama.cpp tools/server (server-common.cpp) and 
 versions; text-generation-inference router/src/server.rs; Groq's and DeepSeek's lists of errors;
 OpenRouter's docs (errors, moderation, in-flight budgets); litellm 1.108 exception_mapping_utils.py.
 
-The body of an error: its codes, its message, and where servers put the rest of what they say.
-
-Shapes that are read:
+Shapes of the body of an error:
 
 A  {"error": {"message", "type", "param", "code"}}          OpenAI and most others
 B  {"object": "error", "message", "type", "param", "code"}  SGLang, Mistral

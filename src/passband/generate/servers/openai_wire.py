@@ -1,6 +1,6 @@
 """The OpenAI wire format: a request as JSON, a reply as completions.
 
-The message of a choice: answer, reasoning, refusal and calls of tools, wherever they are.
+Servers put the answer, reasoning, refusals and tool calls of a message into different fields.
 """
 
 from __future__ import annotations

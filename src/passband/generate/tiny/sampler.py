@@ -1,9 +1,7 @@
-"""Sampling: many completions at once, each the same as if it had been alone.
-
-Random numbers that belong to a seed and a prompt, and to nothing else.
+"""Sample many completions at once, each the same as if it had been alone.
 
 A generator that is shared by a batch would tie each completion to its neighbours. Here every
-completion has a stream of its own, and one number of it for every token.
+completion has a stream of its own, which depends on its seed and its prompt alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The characters that `tiny` reads and writes, and its context length.
-
-One completion to be sampled by `tiny`.
-"""
+"""The characters that `tiny` reads and writes, its context length, and a completion to sample."""
 
 from __future__ import annotations
 
