@@ -33,7 +33,7 @@ from passband.adaptive.respondents import read_respondents as read_respondents
 from passband.adaptive.selection import most_items as most_items
 from passband.adaptive.server.keys import read_keys as read_keys
 from passband.adaptive.server.listen import DESIGN as DESIGN
-from passband.adaptive.server.listen import Settings as Settings
+from passband.adaptive.server.listen import ServeSettings as ServeSettings
 from passband.adaptive.server.listen import serve as serve
 from passband.adaptive.task import AdaptiveTask as AdaptiveTask
 from passband.adaptive.task import adaptive_tasks as adaptive_tasks

@@ -10,7 +10,7 @@ from passband.generate import Connection
 from passband.run import Finished, OnStart, Silent, run_session
 from passband.scorebook.eval_dataset import EvalDataset
 from passband.scorebook.inference import InferenceCalls
-from passband.scorebook.options import Options
+from passband.scorebook.options import EvaluationSettings
 from passband.scorebook.results import EvalRun
 from passband.scorebook.run_spec import ClassicEvalRunSpec
 from passband.scorebook.subject import InferenceSubject, prompt_of
@@ -24,7 +24,11 @@ class ClassicRun:
     engine = "local"
 
     def __init__(
-        self, spec: ClassicEvalRunSpec, options: Options, directory: Path, seed: int | None
+        self,
+        spec: ClassicEvalRunSpec,
+        options: EvaluationSettings,
+        directory: Path,
+        seed: int | None,
     ) -> None:
         self.spec, self.directory = spec, directory
         self._options, self._seed = options, seed

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from passband.adaptive import AdaptiveTask, Bank, BankItem, Step, task_of_bank
+from passband.adaptive import AdaptiveTask, Bank, Step, task_of_bank
 from passband.errors import NotEnoughData, warn
 from passband.generate import Connection, Problem
 from passband.run import Finished, OnStart, Silent, run_session
+from passband.scorebook.client import item_record
 from passband.scorebook.inference import InferenceCalls
-from passband.scorebook.options import Options
+from passband.scorebook.options import EvaluationSettings
 from passband.scorebook.results import EvalRun
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec
 from passband.scorebook.subject import InferenceSubject
@@ -29,7 +30,7 @@ class LocalRun:
         self,
         spec: AdaptiveEvalRunSpec,
         bank: Bank,
-        options: Options,
+        options: EvaluationSettings,
         directory: Path,
         seed: int | None,
     ) -> None:
@@ -43,7 +44,7 @@ class LocalRun:
         subject = InferenceSubject(
             calls,
             model,
-            lambda problem: item_input(bank.item(problem.key)),
+            lambda problem: item_record(bank.item(problem.key)).as_input(),
             text_of=lambda problem, output: _answer(bank, problem, output),
             config={
                 "experiment_id": spec.experiment_id,
@@ -100,19 +101,6 @@ class LocalRun:
         if not self._options.return_output:
             return row
         return row | {"output": outputs[0] if len(outputs) == 1 else list(outputs)}
-
-
-def item_input(item: BankItem) -> dict[str, Any]:
-    """Return an item as an inference function gets it: as a server would send it."""
-    if item.choices is None:
-        return {
-            "id": item.key,
-            "question": item.question,
-            "reference": None,
-            "response_text": None,
-        }
-    choices = [{"id": choice.id, "text": choice.text} for choice in item.choices]
-    return {"id": item.key, "question": item.question, "choices": choices}
 
 
 def _answer(bank: Bank, problem: Problem, output: str) -> str:

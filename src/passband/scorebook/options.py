@@ -14,7 +14,7 @@ from passband.stats import as_level
 
 
 class EvaluateOptions(TypedDict, total=False):
-    """Options of `evaluate` by their names; see `Options`."""
+    """Options of `evaluate` by their names; see `EvaluationSettings`."""
 
     return_output: bool
     upload_results: bool
@@ -33,7 +33,7 @@ class EvaluateOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Options:
+class EvaluationSettings:
     """The options, checked."""
 
     return_output: bool = False  # whether items have the outputs
@@ -52,7 +52,7 @@ class Options:
     trust_task_code: bool = False
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Options:
+    def of(cls, given: Mapping[str, Any]) -> EvaluationSettings:
         """Return options by name; raise on names that there are none of."""
         known = [field.name for field in fields(cls)]
         for name in given:

@@ -25,7 +25,7 @@ from passband.errors import InvalidInput, ScoreBookError, nearest, warn
 from passband.generate import Hopeless, ProviderFault
 from passband.score import read_choice
 from passband.scorebook.inference import InferenceCalls
-from passband.scorebook.options import Options
+from passband.scorebook.options import EvaluationSettings
 from passband.scorebook.results import EvalRun
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec
 from passband.trials import (
@@ -161,7 +161,9 @@ _PAUSE = 0.5  # seconds before the second attempt at an input; doubles each time
 class RemoteEngine:
     """Asks the server for items, and the function for answers."""
 
-    def __init__(self, client: TrismikClient, options: Options, seed: int | None) -> None:
+    def __init__(
+        self, client: TrismikClient, options: EvaluationSettings, seed: int | None
+    ) -> None:
         self._client, self._options, self._seed = client, options, seed
 
     @property

@@ -23,7 +23,7 @@ from passband.scorebook.engines import Engines
 from passband.scorebook.hyperparameters import Hyperparameters, expand_grid
 from passband.scorebook.inference import Inference, InferenceCalls, InferenceFunction
 from passband.scorebook.local import LocalRun
-from passband.scorebook.options import Options
+from passband.scorebook.options import EvaluationSettings
 from passband.scorebook.results import EvalRun, Row
 from passband.scorebook.run_spec import (
     AdaptiveEvalRunSpec,
@@ -119,7 +119,7 @@ class AllRunsFailedError(ScoreBookError):
 class Sweep:
     """The settings that all runs share."""
 
-    options: Options
+    options: EvaluationSettings
     experiment_id: str | None
     project_id: str | None
     metadata: Mapping[str, Any]

@@ -20,7 +20,7 @@ from inspect_ai.util._display import init_display_type
 
 from passband.generate.inspect import light as light_module
 from passband.generate.inspect.calls import call_seed
-from passband.generate.inspect.guard import Replay
+from passband.generate.inspect.guard import KeptAnswers
 from passband.generate.inspect.light import LightSubject
 from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
@@ -44,7 +44,7 @@ class Elsewhere(Subject):
 
     name, batch = "elsewhere", 1
 
-    def __init__(self, replay: Replay | None = None) -> None:
+    def __init__(self, replay: KeptAnswers | None = None) -> None:
         self.trials: list[int] = []
         self.closed = 0
 
@@ -58,7 +58,9 @@ class Elsewhere(Subject):
         self.closed += 1
 
 
-def light(task: Task, model: Any, elsewhere: Callable[[Replay], Any] = Elsewhere) -> LightSubject:
+def light(
+    task: Task, model: Any, elsewhere: Callable[[KeptAnswers], Any] = Elsewhere
+) -> LightSubject:
     source = InspectTask("t", "t", {}, "1", task, {str(s.id): s for s in task.dataset})
     asked = make_subject(model) if not isinstance(model, str) else _server(model)
     return LightSubject(source, asked, elsewhere)
@@ -310,7 +312,7 @@ def test_what_a_scorer_wants_in_vain_hands_the_task_back(
 def test_trials_under_way_are_handed_back_too_and_one_engine_is_made() -> None:
     made: list[Elsewhere] = []
 
-    def elsewhere(replay: Replay) -> Elsewhere:
+    def elsewhere(replay: KeptAnswers) -> Elsewhere:
         made.append(Elsewhere())
         return made[-1]
 

@@ -27,7 +27,7 @@ from passband.adaptive.remote.records import (
     State,
     read_record,
 )
-from passband.adaptive.remote.service import OtherProtocol, Service
+from passband.adaptive.remote.service import OtherProtocol, RemoteService
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
 
 ItemProcessor = Callable[[Item], "str | Awaitable[str]"]
@@ -75,7 +75,7 @@ class TrismikClient:
         timeout: float = 30.0,
         pause: float = 0.5,
     ) -> None:
-        self._service = Service(service_url, api_key, timeout=timeout, pause=pause)
+        self._service = RemoteService(service_url, api_key, timeout=timeout, pause=pause)
 
     @property
     def address(self) -> str:

@@ -112,7 +112,7 @@ _PATIENT = 6  # of an answer: a server that restarts has half a minute, and the 
 _LONGEST = 60.0  # seconds that a rate limit is waited for
 
 
-class Answer:
+class ServiceReply:
     """The body of a reply, and whether the server knows repeated answers from new ones."""
 
     __slots__ = ("is_repeatable", "raw", "where")
@@ -121,7 +121,7 @@ class Answer:
         self.where, self.raw, self.is_repeatable = where, raw, is_repeatable
 
 
-class Service:
+class RemoteService:
     """Sends requests to one server.
 
     A request is sent again after a rate limit, which took no note of it; after a broken connection
@@ -151,13 +151,13 @@ class Service:
         self._timeout, self._pause = timeout, pause
         self._session: aiohttp.ClientSession | None = None
 
-    async def get(self, path: str) -> Answer:
+    async def get(self, path: str) -> ServiceReply:
         """Send a GET request, which may be sent again."""
         return await self._repeated("GET", path, None, {}, safe=True)
 
     async def post(
         self, path: str, body: Mapping[str, Any], *, safe: bool = False, key: str | None = None
-    ) -> Answer:
+    ) -> ServiceReply:
         """Send a POST request; `key` tells it from others where it is received twice."""
         headers = {} if key is None else {"Idempotency-Key": key}
         try:
@@ -174,7 +174,7 @@ class Service:
 
     async def _repeated(
         self, method: str, path: str, raw: bytes | None, headers: Mapping[str, str], *, safe: bool
-    ) -> Answer:
+    ) -> ServiceReply:
         attempts = _PATIENT if safe and headers else _ATTEMPTS
         for attempt in range(1, attempts + 1):
             try:
@@ -188,7 +188,7 @@ class Service:
 
     async def _once(
         self, method: str, path: str, raw: bytes | None, headers: Mapping[str, str]
-    ) -> Answer:
+    ) -> ServiceReply:
         where = f"{self.address} ({method} {path})"
         try:
             async with self._opened().request(
@@ -196,7 +196,7 @@ class Service:
             ) as reply:
                 body = self._secret.removed_from_bytes(await read_body(reply))
                 if 200 <= reply.status < 300:
-                    return Answer(where, body, "Idempotency-Key" in reply.headers)
+                    return ServiceReply(where, body, "Idempotency-Key" in reply.headers)
                 raise refusal(where, reply.status, reply.headers, body, time.time())
         except RemoteError:
             raise

@@ -22,7 +22,7 @@ from passband.adaptive.design import Design
 from passband.adaptive.item import BankItem
 from passband.adaptive.server.body import Fields, conflict, invalid, to_json, unknown
 from passband.adaptive.server.catalogue import Catalogue, Split, item_json
-from passband.adaptive.server.state import AnswerRow, RunRow, State
+from passband.adaptive.server.state import AnswerRow, RunRow, ServerState
 from passband.adaptive.test import AdaptiveTest
 from passband.errors import InvalidInput, nearest
 from passband.score import NeedsWorker, Score, quickly
@@ -194,7 +194,7 @@ class Runs:
     There is never more than one `LiveRun` of a run, so that its lock keeps requests apart.
     """
 
-    def __init__(self, state: State, catalogue: Catalogue, most: int) -> None:
+    def __init__(self, state: ServerState, catalogue: Catalogue, most: int) -> None:
         self._state, self._catalogue, self._most = state, catalogue, most
         self._recent: OrderedDict[str, LiveRun] = OrderedDict()
         self._alive: WeakValueDictionary[str, LiveRun] = WeakValueDictionary()
@@ -263,7 +263,7 @@ class Service:
 
     def __init__(
         self,
-        state: State,
+        state: ServerState,
         catalogue: Catalogue,
         *,
         new_id: Callable[[], str],

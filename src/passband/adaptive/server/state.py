@@ -142,7 +142,7 @@ class Document(NamedTuple):
     body: str  # as JSON
 
 
-class State:
+class ServerState:
     """The state directory, held by this process alone.
 
     What is written is on disk when the `await` ends. Reading sees what is on disk.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passband.generate.inspect.calls import call_seed
 from passband.generate.inspect.generation import (
@@ -14,7 +14,7 @@ from passband.generate.inspect.generation import (
     reasoning_of,
     sampling_of,
 )
-from passband.generate.inspect.guard import HandedBack, Replay
+from passband.generate.inspect.guard import HandedBack, KeptAnswers
 from passband.generate.provider import (
     Completion,
     InvalidReply,
@@ -24,6 +24,10 @@ from passband.generate.provider import (
     Sampling,
 )
 from passband.score import Score
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage
+    from inspect_ai.solver import TaskState
 
 _PROMPTS = 10_000  # that are kept, so that the trials of a problem share one
 
@@ -40,7 +44,7 @@ class Requests:
 
     def make(
         self,
-        messages: Sequence[Any],
+        messages: Sequence[ChatMessage],
         sampling: Sampling,
         settings: Mapping[str, Any],
         seed: int | None,
@@ -49,7 +53,9 @@ class Requests:
         prompt = self._prompt(messages, settings.get("system_message") or self._system)
         return Request(prompt, self._sampling(sampling, settings), (seed,))
 
-    def _prompt(self, conversation: Sequence[Any], system: str | None) -> tuple[Message, ...]:
+    def _prompt(
+        self, conversation: Sequence[ChatMessage], system: str | None
+    ) -> tuple[Message, ...]:
         messages = messages_of(conversation, system)
         if len(self._prompts) > _PROMPTS:
             self._prompts.clear()
@@ -73,7 +79,7 @@ class Conversation:
         self._completions: list[Completion] = []
         self._usages: list[Any] = []  # tokens of each, as a `ModelUsage`
 
-    async def generate(self, state: Any, tool_calls: str = "loop", **settings: Any) -> Any:
+    async def generate(self, state: TaskState, tool_calls: str = "loop", **settings: Any) -> Any:
         """Add the model's next message to a state; what solvers are given as `generate`."""
         if state.tools:
             raise HandedBack("a solver offers tools")
@@ -90,7 +96,7 @@ class Conversation:
             self._usages.append(state.output.usage)
         return state
 
-    def completion(self, state: Any, scores: Mapping[str, Score]) -> Completion:
+    def completion(self, state: TaskState, scores: Mapping[str, Score]) -> Completion:
         """Return the answer that a state has come to; several requests leave a transcript."""
         first, is_long = self._completions[0], len(self._completions) > 1
         return Completion(
@@ -114,7 +120,7 @@ class Conversation:
             {self._requests.model: sum(self._usages[1:], self._usages[0])} if self._usages else {}
         )
 
-    def keep_in(self, replay: Replay) -> None:
+    def keep_in(self, replay: KeptAnswers) -> None:
         """Keep what was drawn, for another engine to go on with."""
         for request, completion in zip(self._asked, self._completions, strict=True):
             replay.keep(request, completion)
@@ -132,7 +138,7 @@ def _over(task: Sampling, run: Sampling) -> Sampling:
     return replace(task, **named, stop=run.stop or task.stop, extra={**task.extra, **run.extra})
 
 
-def _record(message: Any) -> dict[str, Any]:
+def _record(message: ChatMessage) -> dict[str, Any]:
     """Return a message as it is kept in a transcript."""
     record: dict[str, Any] = message.model_dump(mode="json", exclude_none=True, exclude={"id"})
     return record

@@ -13,11 +13,15 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from passband.generate.inspect.calls import Trial, noting_solver, watched
+from passband.generate.inspect.calls import TrialCalls, noting_solver, watched
 from passband.generate.inspect.installed import message_of
 from passband.generate.provider import Hopeless
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
+    from inspect_ai.dataset import Sample
 
 Key = tuple[str, int]  # id and epoch
 
@@ -54,7 +58,7 @@ class Feed:
         """Whether nothing is in flight."""
         return not self._in_flight
 
-    async def run(self, sample: Any, epoch: int) -> Any:
+    async def run(self, sample: Sample, epoch: int) -> Any:
         """Run one epoch of a sample and return it as it ended, an `EvalSample`."""
         self._raise_failure()
         key = str(sample.id), epoch
@@ -114,12 +118,12 @@ class Feed:
         """Whether no sample will come; one that came just before the end is still run."""
         return self._closing and self.is_idle
 
-    async def _completed(self, sample: Any) -> None:
+    async def _completed(self, sample: Sample) -> None:
         future = self._ended((str(sample.id), sample.epoch))
         if future is not None:
             future.set_result(sample)
 
-    async def _abandoned(self, sample: Any, epoch: int) -> None:
+    async def _abandoned(self, sample: Sample, epoch: int) -> None:
         future = self._ended((str(sample.id), epoch))
         if future is not None:
             future.cancel()
@@ -135,13 +139,13 @@ _TURN = threading.Lock()
 _AGAIN = 0.02  # seconds between two looks whether it is our turn
 
 
-class Evaluation:
+class InspectEvaluation:
     """A call of Inspect's `eval_async` for one task and one model."""
 
-    def __init__(self, task: Any, model: Any, settings: Mapping[str, Any]) -> None:
+    def __init__(self, task: Task, model: Any, settings: Mapping[str, Any]) -> None:
         self.count = 0  # samples that were run, or are
         self._feed = Feed()
-        self._trials: dict[tuple[str, int], Trial] = {}
+        self._trials: dict[tuple[str, int], TrialCalls] = {}
         self._task = _fed(task, self._feed, self._trials, model)
         self._model = model
         self._settings = settings
@@ -152,7 +156,7 @@ class Evaluation:
         """Whether Inspect has started the evaluation, or ended it."""
         return self._feed.begun
 
-    async def run(self, sample: Any, epoch: int, trial: Trial) -> Any:
+    async def run(self, sample: Sample, epoch: int, trial: TrialCalls) -> Any:
         """Run one epoch of a sample and return it as it ended."""
         key = str(sample.id), epoch
         self.count += 1
@@ -194,7 +198,7 @@ class Evaluation:
         return str(log.error.message) if log.error else str(log.status)
 
 
-def _fed(task: Any, feed: Feed, trials: Mapping[tuple[str, int], Trial], model: Any) -> Any:
+def _fed(task: Task, feed: Feed, trials: Mapping[tuple[str, int], TrialCalls], model: Any) -> Any:
     """Return a copy of a task that is fed with samples and notes their trials."""
     from inspect_ai import task_with
     from inspect_ai.solver import Plan

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passband.generate.inspect.guard import HandedBack
 from passband.generate.inspect.only_generates import unsupported
 from passband.generate.provider import Completion, Finish, Message, Sampling
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage
 
 _SAME_NAME = ("frequency_penalty", "logit_bias", "presence_penalty", "reasoning_effort", "top_k")
 _STOP_REASONS: dict[Finish, str] = {
@@ -45,13 +48,13 @@ def sampling_of(sampling: Sampling, settings: Mapping[str, Any]) -> Sampling:
     return replace(sampling, **named, extra={**sampling.extra, **extra, **body})
 
 
-def messages_of(conversation: Sequence[Any], system: str | None) -> tuple[Message, ...]:
+def messages_of(conversation: Sequence[ChatMessage], system: str | None) -> tuple[Message, ...]:
     """Return the messages of a conversation, after a system message of the settings."""
     first = [Message("system", system)] if system else []
     return (*first, *map(_message, conversation))
 
 
-def _message(message: Any) -> Message:
+def _message(message: ChatMessage) -> Message:
     if not isinstance(message.content, str) or message.role not in ("system", "user", "assistant"):
         raise HandedBack("a conversation has reasoning, media or tool calls")
     return Message(message.role, message.content)

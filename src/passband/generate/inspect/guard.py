@@ -15,14 +15,18 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from passband.generate.provider import Completion, Message, Provider, Request
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ModelUsage
+    from inspect_ai.solver import TaskState
 
 Key = tuple[tuple[Message, ...], tuple[int | None, ...]]
 
 
-class Replay:
+class KeptAnswers:
     """Completions by the messages and the seed that they answer, each to be given out once."""
 
     def __init__(self) -> None:
@@ -57,7 +61,7 @@ class HandedBack(Exception):
         self.reason = reason
 
 
-class Guard:
+class TaskGuard:
     """Fires when a model or a sandbox is asked for, and remembers why.
 
     It takes the place of the limit of messages, which every model of Inspect checks before it
@@ -79,7 +83,7 @@ class Guard:
             self.fire("a scorer asks a model")
 
     @contextmanager
-    def in_place(self, state: Any, usage: Mapping[str, Any]) -> Iterator[None]:
+    def in_place(self, state: TaskState, usage: Mapping[str, ModelUsage]) -> Iterator[None]:
         """Guard a sample's scorers, and let them find its state, store, usage and a transcript."""
         from inspect_ai.log._transcript import Transcript, _transcript
         from inspect_ai.model._model import (
@@ -118,7 +122,7 @@ class Guard:
 class _Sandboxes(dict[str, Any]):
     """Fires when a sandbox is looked for."""
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: TaskGuard) -> None:
         super().__init__()
         self._guard = guard
 

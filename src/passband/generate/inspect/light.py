@@ -13,17 +13,21 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passband.errors import describe
 from passband.generate.inspect.conversation import Conversation, Requests
-from passband.generate.inspect.guard import Guard, HandedBack, Replay
+from passband.generate.inspect.guard import HandedBack, KeptAnswers, TaskGuard
 from passband.generate.inspect.only_generates import is_simple, steps_of
 from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, ProviderFault, Sampling, TaskError
 from passband.generate.subject import ProviderSubject, Seeds, Subject
 from passband.score import Score, inspect_scores
+
+if TYPE_CHECKING:
+    from inspect_ai.dataset import Sample
+    from inspect_ai.solver import TaskState
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +42,7 @@ class LightSubject(Subject):
         self,
         source: InspectTask,
         asked: ProviderSubject,
-        inspect_engine: Callable[[Replay], Subject],
+        inspect_engine: Callable[[KeptAnswers], Subject],
     ) -> None:
         from inspect_ai.scorer._scorer import unique_scorer_name
 
@@ -55,7 +59,7 @@ class LightSubject(Subject):
         self._inspect_engine = inspect_engine
         self._inspect: Subject | None = None  # once the task is handed back
         self._reason = ""
-        self._replay = Replay()  # of what was drawn for trials that are handed back
+        self._replay = KeptAnswers()  # of what was drawn for trials that are handed back
 
     @property
     def config(self) -> Mapping[str, Any]:
@@ -110,7 +114,7 @@ class LightSubject(Subject):
             conversation.keep_in(self._replay)
             raise
 
-    def _state(self, sample: Any, trial: int) -> Any:
+    def _state(self, sample: Sample, trial: int) -> Any:
         """Return the state that a sample begins with; nothing in it is shared between trials."""
         from inspect_ai._eval.task.util import sample_messages
         from inspect_ai.model import ModelName
@@ -128,7 +132,7 @@ class LightSubject(Subject):
             metadata=deepcopy(sample.metadata) if sample.metadata else {},
         )
 
-    async def _solved(self, state: Any, conversation: Conversation) -> Any:
+    async def _solved(self, state: TaskState, conversation: Conversation) -> Any:
         try:
             for step in self._steps:
                 state = await step(state, conversation.generate)
@@ -142,7 +146,7 @@ class LightSubject(Subject):
         return state
 
     async def _scored(
-        self, state: Any, sample: Any, conversation: Conversation
+        self, state: TaskState, sample: Sample, conversation: Conversation
     ) -> dict[str, Score]:
         """Return the scores of a state by every scorer of the task."""
         from inspect_ai.scorer import Target
@@ -151,7 +155,7 @@ class LightSubject(Subject):
         scores: dict[str, Score] = {}
         try:
             usage = conversation.usage() if self._is_guarded else {}
-            with Guard().in_place(state, usage) if self._is_guarded else nullcontext():
+            with TaskGuard().in_place(state, usage) if self._is_guarded else nullcontext():
                 for name, scorer in self._scorers.items():
                     score = await scorer(state, Target(sample.target))
                     if score is not None:

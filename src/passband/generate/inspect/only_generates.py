@@ -8,7 +8,12 @@ write messages and generate. Other scorers than Inspect's simple ones are admitt
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
+    from inspect_ai.model import ChatMessage
+    from inspect_ai.scorer import Scorer
 
 _GENERATING = frozenset({"inspect_ai/generate", "inspect_ai/multiple_choice"})
 _SOLVERS = _GENERATING | {
@@ -82,7 +87,7 @@ _CARRIED = frozenset(
 )
 
 
-def reasons_against(task: Any) -> list[str]:
+def reasons_against(task: Task) -> list[str]:
     """Return why a task cannot be run by the light engine; empty if it can.
 
     Whether a scorer of the task's own can is only known once it has scored: see `Guard`.
@@ -115,19 +120,19 @@ def unsupported(settings: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def is_simple(scorer: Any) -> bool:
+def is_simple(scorer: Scorer) -> bool:
     """Return whether a scorer is known to look at the answer and the target alone."""
     return _name(scorer) in _SIMPLE_SCORERS
 
 
-def steps_of(task: Any) -> list[Any]:
+def steps_of(task: Task) -> list[Any]:
     """Return the solvers of a task in their order, those of its setup first."""
     from inspect_ai.solver._chain import unroll
 
     return [*(unroll(task.setup) if task.setup else ()), *unroll(task.solver)]
 
 
-def _of_solvers(task: Any) -> Iterator[str]:
+def _of_solvers(task: Task) -> Iterator[str]:
     from inspect_ai.solver import Plan
 
     if isinstance(task.solver, Plan):
@@ -144,14 +149,14 @@ def _of_solvers(task: Any) -> Iterator[str]:
         yield "no solver generates"
 
 
-def _of_scorers(task: Any) -> Iterator[str]:
+def _of_scorers(task: Task) -> Iterator[str]:
     for scorer in task.scorer or ():
         name = _name(scorer)
         if name in _HEAVY_SCORERS:
             yield f"the scorer {name.removeprefix('inspect_ai/')} asks a model"
 
 
-def _of_samples(task: Any) -> Iterator[str]:
+def _of_samples(task: Task) -> Iterator[str]:
     for sample in task.dataset:
         for name, reason in _OF_SAMPLES.items():
             if getattr(sample, name, None):
@@ -160,7 +165,7 @@ def _of_samples(task: Any) -> Iterator[str]:
             yield "a sample has media, tool calls or parts"
 
 
-def _is_plain(message: Any) -> bool:
+def _is_plain(message: ChatMessage) -> bool:
     return (
         message.role in ("system", "user", "assistant")
         and isinstance(message.content, str)

@@ -16,7 +16,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from passband.generate.inspect.generation import output_of
 from passband.generate.inspect.installed import message_of
@@ -41,6 +41,10 @@ from passband.generate.provider import (
 from passband.generate.registry import Connection
 from passband.generate.servers.openai import OpenAIServer
 from passband.generate.servers.outage import Silence
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage
+    from inspect_ai.tool import ToolChoice, ToolInfo
 
 _ATTEMPTS = 5  # failures of the server on a request, after which it is given up
 _REPLIES = 3  # invalid replies, timeouts or exceptions, after which it is given up
@@ -167,7 +171,7 @@ def _api_class() -> Any:
             self._client: Any = None  # of Inspect, for what the provider cannot carry
 
         async def generate(
-            self, input: list[Any], tools: list[Any], tool_choice: Any, config: Any
+            self, input: list[Any], tools: list[ToolInfo], tool_choice: ToolChoice, config: Any
         ) -> Any:
             obstacle = _obstacle(input, tools, config)
             server = self._provider
@@ -226,7 +230,9 @@ def _openai_client(name: str, provider: Any) -> Any:
         raise Rejected(f"tools need Inspect's client: {message_of(error)}") from error
 
 
-def _obstacle(messages: Sequence[Any], tools: Sequence[Any], config: Any) -> str | None:
+def _obstacle(
+    messages: Sequence[ChatMessage], tools: Sequence[ToolInfo], config: Any
+) -> str | None:
     """Return what a provider cannot carry, if there is anything."""
     if tools:
         return "tools"
@@ -243,13 +249,13 @@ def _obstacle(messages: Sequence[Any], tools: Sequence[Any], config: Any) -> str
     return f"the setting {left[0]}" if left else None
 
 
-def _has_reasoning(messages: Sequence[Any]) -> bool:
+def _has_reasoning(messages: Sequence[ChatMessage]) -> bool:
     """Return whether there is reasoning of earlier turns; servers differ in how they take it."""
     contents = [m.content for m in messages if not isinstance(m.content, str)]
     return any(part.type == "reasoning" for content in contents for part in content)
 
 
-def _messages(messages: Sequence[Any]) -> tuple[Message, ...]:
+def _messages(messages: Sequence[ChatMessage]) -> tuple[Message, ...]:
     return tuple(Message(cast(Any, m.role), _text(m.content)) for m in messages)
 
 

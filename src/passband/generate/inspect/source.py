@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
 from passband.generate.fingerprint.digest import file_digests, function_spec
@@ -22,10 +22,14 @@ from passband.generate.registry import Connection
 from passband.generate.subject import Model
 from passband.score import Reference
 
+if TYPE_CHECKING:
+    from inspect_ai.dataset import Sample
+    from inspect_ai.model import ChatMessage
 
-def keyed_samples(name: str, dataset: Iterable[Any]) -> dict[str, Any]:
+
+def keyed_samples(name: str, dataset: Iterable[Sample]) -> dict[str, Any]:
     """Return the samples of a data set by key: their ids, or 1, 2, ... for those without."""
-    samples: dict[str, Any] = {}
+    samples: dict[str, Sample] = {}
     for position, sample in enumerate(dataset, start=1):
         if sample.id is None:
             sample = sample.model_copy(update={"id": position})
@@ -37,7 +41,7 @@ def keyed_samples(name: str, dataset: Iterable[Any]) -> dict[str, Any]:
     return samples
 
 
-def problem_of(key: str, sample: Any) -> Problem:
+def problem_of(key: str, sample: Sample) -> Problem:
     """Return a sample as a problem; its record changes if the sample does."""
     targets = (sample.target,) if isinstance(sample.target, str) else tuple(sample.target)
     choices = tuple(sample.choices or ())
@@ -57,7 +61,7 @@ def _messages(prompt: Any) -> tuple[Message, ...]:
     return tuple(Message(cast(Any, turn.role), text_of(turn.content)) for turn in prompt)
 
 
-def _doc(sample: Any) -> dict[str, Any]:
+def _doc(sample: Sample) -> dict[str, Any]:
     """Return what else a sample consists of, as JSON values."""
     doc: dict[str, Any] = {}
     if sample.metadata:
@@ -72,7 +76,7 @@ def _doc(sample: Any) -> dict[str, Any]:
     return doc
 
 
-def _is_plain(turn: Any) -> bool:
+def _is_plain(turn: ChatMessage) -> bool:
     return isinstance(turn.content, str) and turn.role in ("system", "user", "assistant")
 
 
@@ -116,7 +120,7 @@ class InspectTask:
     arguments: Mapping[str, Any]  # that it was made with
     version: str  # of inspect_ai
     task: Any  # an inspect_ai.Task, which must not be changed
-    samples: Mapping[str, Any]  # of inspect_ai, by key
+    samples: Mapping[str, Sample]  # of inspect_ai, by key
     code: Mapping[str, str] = field(default_factory=dict)  # digests of the files that define it
     model: InspectModel | None = None  # that its code was given where it asked for the active one
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passband.errors import describe
-from passband.generate.inspect.calls import Trial
-from passband.generate.inspect.evaluation import Evaluation
+from passband.generate.inspect.calls import TrialCalls
+from passband.generate.inspect.evaluation import InspectEvaluation
 from passband.generate.inspect.generation import finish_of, reasoning_of
 from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
@@ -33,11 +33,15 @@ from passband.generate.secrets import learn_secrets, redacted_values
 from passband.generate.subject import Model, Seeds, Subject
 from passband.score import Score, inspect_scores
 
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalSample
+    from inspect_ai.model import ChatMessage, ModelAPI, ModelUsage
+
 _HOPELESS = (401, 402, 403, 404, 405)
 _LONGEST = 500  # characters of an error
 
 
-def final_fault(error: Exception, api: Any) -> ProviderFault:
+def final_fault(error: Exception, api: ModelAPI) -> ProviderFault:
     """Return the fault that a trial ends with, of the error of its model."""
     if isinstance(error, ProviderFault):
         return _of_provider(error)
@@ -68,7 +72,7 @@ def _status(error: Exception) -> int | None:
     return None
 
 
-def _is_transient(error: Exception, api: Any) -> bool:
+def _is_transient(error: Exception, api: ModelAPI) -> bool:
     """Return whether Inspect would have tried again, and so has done it to no avail."""
     decision = api.should_retry(error)
     return bool(getattr(decision, "retry", decision))
@@ -77,7 +81,7 @@ def _is_transient(error: Exception, api: Any) -> bool:
 _CANCELLED = ("CancelledError(", "Cancelled(")
 
 
-def completion_of(sample: Any, trial: Trial, model: Any) -> Completion:
+def completion_of(sample: EvalSample, trial: TrialCalls, model: Any) -> Completion:
     """Return what became of a trial, or raise the fault that ended it."""
     if sample.error is not None:
         raise _fault(sample.error, trial, model)
@@ -99,7 +103,7 @@ def completion_of(sample: Any, trial: Trial, model: Any) -> Completion:
     )
 
 
-def _fault(error: Any, trial: Trial, model: Any) -> ProviderFault:
+def _fault(error: Any, trial: TrialCalls, model: Any) -> ProviderFault:
     """Return the fault of a sample that ended in an error: the model's, or the task's own."""
     if error.message.startswith(_CANCELLED):
         return TaskError("the sample was cancelled by the task's own code")
@@ -109,7 +113,7 @@ def _fault(error: Any, trial: Trial, model: Any) -> ProviderFault:
     return TaskError(" ".join(error.message.split())[:_LONGEST])
 
 
-def _prompt_tokens(usage: Any) -> int:
+def _prompt_tokens(usage: ModelUsage) -> int:
     """Return all tokens that went in; Inspect counts cached ones apart."""
     cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
     return int(usage.input_tokens + sum(count or 0 for count in cached))
@@ -129,7 +133,7 @@ def _scores(scores: Any) -> dict[str, Score] | None:
     return named or None
 
 
-def _transcript(messages: Sequence[Any], calls: int) -> list[dict[str, Any]] | None:
+def _transcript(messages: Sequence[ChatMessage], calls: int) -> list[dict[str, Any]] | None:
     """Return the conversation, where it is more than one answer to one prompt."""
     has_tools = any(getattr(message, "tool_calls", None) for message in messages)
     if calls < 2 and not has_tools:
@@ -161,7 +165,7 @@ class InspectSubject(Subject):
         self._model = source.asked(model, connection)
         self._connection = connection
         learn_secrets()  # that Inspect's clients send
-        self._evaluations: list[Evaluation] = []  # the last is the current one
+        self._evaluations: list[InspectEvaluation] = []  # the last is the current one
         self._first: asyncio.Event | None = None  # whether the first request has
         self._hopeless: Hopeless | None = None  # why there will be no answers
         self.name = self._model.name
@@ -188,7 +192,7 @@ class InspectSubject(Subject):
             self._first = asyncio.Event()
         else:
             await self._after_the_first(evaluation)
-        trial = Trial(seeds[0], heard=self._first)
+        trial = TrialCalls(seeds[0], heard=self._first)
         sample = self._source.samples[problem.key]
         try:
             ended = await evaluation.run(sample, trials[0] + 1, trial)
@@ -200,17 +204,17 @@ class InspectSubject(Subject):
             if is_first and self._first is not None:
                 self._first.set()
 
-    def _current(self, sampling: Sampling) -> Evaluation:
+    def _current(self, sampling: Sampling) -> InspectEvaluation:
         """Return the evaluation to run a sample in; Inspect keeps a few kB of each that it ran."""
         if self._evaluations and self._evaluations[-1].count < _LARGEST:
             return self._evaluations[-1]
         for evaluation in self._evaluations:
             evaluation.finish()
         settings = _settings(self._source.task.config, sampling, self._connection)
-        self._evaluations.append(Evaluation(self._source.task, self._model.model, settings))
+        self._evaluations.append(InspectEvaluation(self._source.task, self._model.model, settings))
         return self._evaluations[-1]
 
-    async def _after_the_first(self, evaluation: Evaluation) -> None:
+    async def _after_the_first(self, evaluation: InspectEvaluation) -> None:
         """Let the first request go alone for a while: a wrong key must not be sent many times."""
         assert self._first is not None
         if not self._first.is_set():
