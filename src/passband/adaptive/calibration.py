@@ -124,7 +124,7 @@ def _check_same(anchor: Bank, key: str, record: Record) -> None:
 
 
 def _records(respondents: Sequence[Respondent], keys: Sequence[str]) -> dict[str, Record]:
-    """Return what was asked by key; problems of one id must have the same targets."""
+    """Return recorded problems by key; problems with one id must have the same targets."""
     found: dict[str, Record] = {}
     for one in respondents:
         for key, record in one.problems.items():
@@ -176,7 +176,7 @@ def _choices(record: Record) -> tuple[tuple[Option, ...] | None, tuple[str, ...]
 
 
 def _quality(fitted: Calibration, place: int, trials: Floats) -> dict[str, float]:
-    """Return the errors and the fit of an item, rounded, those that are known."""
+    """Return the known standard errors and fit of an item, rounded."""
     values = {
         "se_a": fitted.se.a[place],
         "se_b": fitted.se.b[place],

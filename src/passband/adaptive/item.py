@@ -1,4 +1,4 @@
-"""An item of a bank: what is asked, what is right, and which split and content it belongs to."""
+"""An item of a bank: its question and targets, its split and its content area."""
 
 from __future__ import annotations
 

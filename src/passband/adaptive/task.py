@@ -129,7 +129,7 @@ def task_of_bank(bank: Bank, design: Design | None = None) -> AdaptiveTask:
 
 
 def _stored(bank: Bank, place: int) -> dict[str, Any]:
-    """Return what is stored with an item beyond its data."""
+    """Return the fields that are stored with an item beyond its data."""
     content = bank.items[place].content
     stored: dict[str, Any] = {"irt": row_parameters(bank.parameters, place)}
     return stored if content is None else {**stored, "content": content}

@@ -33,18 +33,18 @@ class Adapted(Backend):
 
     @cached_property
     def spec(self) -> Mapping[str, Any]:
-        """What answers depend on."""
+        """Return what answers depend on."""
         return self._attribute("spec", {})
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """Settings of its requests; an object may have a `config` that is something else."""
+        """Return settings of its requests; a `config` of another kind is ignored."""
         config: object = self._attribute("config", None)
         return config if isinstance(config, Mapping) else {}
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the user should know about its requests so far."""
+        """Return what the user should know about its requests so far."""
         notes: object = self._attribute("notes", None)
         return notes if isinstance(notes, (list, tuple)) else ()
 

@@ -63,7 +63,7 @@ class Sampling:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """What completions depend on, by name; the name of the limit is not part of it."""
+        """Return what completions depend on, by name, without the name of the length limit."""
         return {name: value for name, value in asdict(self).items() if name != "length_name"}
 
 
@@ -107,17 +107,17 @@ class Backend:
     # Cached, unlike a property, an attribute can be assigned by a class that derives from this.
     @cached_property
     def spec(self) -> Mapping[str, Any]:
-        """What answers depend on; a resumed run has to have the same."""
+        """Return what answers depend on; a resumed run has to have the same."""
         return {}
 
     @cached_property
     def config(self) -> Mapping[str, Any]:
-        """Settings of the requests that are recorded, though answers do not depend on them."""
+        """Return settings of the requests to record, though answers do not depend on them."""
         return {}
 
     @cached_property
     def notes(self) -> Sequence[str]:
-        """What the user should know about the requests so far."""
+        """Return what the user should know about the requests so far."""
         return ()
 
     def ignored(self, sampling: Sampling, *, seeds: bool) -> Sequence[str]:

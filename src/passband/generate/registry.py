@@ -35,7 +35,7 @@ class Connection:
 
     @property
     def has_secrets(self) -> bool:
-        """Whether it holds values that must not leave this machine."""
+        """Return whether it holds values that must not leave this machine."""
         urls = [urlsplit(url) for url in self.base_urls]
         return bool(self.headers) or any(url.username or url.password for url in urls)
 

@@ -267,5 +267,5 @@ def _expanded(name: str, value: str) -> str:
 
 
 def _printable_name(name: str) -> str:
-    """Return a name as it is shown; what is no name may be a secret."""
+    """Return a header's name for a message; anything that is not a name may be a secret."""
     return name if _NAME.fullmatch(name) and len(name) <= 40 else "(not a name)"

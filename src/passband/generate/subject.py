@@ -50,17 +50,17 @@ class ProviderSubject(Subject):
 
     @cached_property
     def spec(self) -> Mapping[str, Any]:
-        """What answers depend on beyond the model's name: the source of a function, weights."""
+        """Return what answers depend on beyond the model's name, such as weights."""
         return self.provider.spec
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """Settings of its requests that the provider has changed."""
+        """Return settings of its requests that the provider has changed."""
         return self.provider.config
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the user should know about its requests so far."""
+        """Return what the user should know about its requests so far."""
         return self.provider.notes
 
     def ignored(self, sampling: Sampling, *, seeds: bool) -> Sequence[str]:

@@ -72,7 +72,7 @@ def _choices(hint: Any) -> tuple[Any, ...]:
 
 
 def _value(name: str, text: str, hint: Any) -> Any:
-    """Return a text as the type of a field; the types are tried in the order they stand in."""
+    """Return a text as the type of a field, whose types are tried in order."""
     choices = _choices(hint)
     if text == "None":
         if type(None) in choices:

@@ -1,4 +1,4 @@
-"""What an evaluator is called with, as a model that tasks can be asked of.
+"""Turn the argument of an evaluator into a model that tasks can be asked of.
 
 None or a name stands for the configured model; a function of messages, a sampling client of tinker
 and a model of Inspect stand for themselves. The run has an event loop of its own, in another
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 def model_of(config: InspectEvaluatorBuilder, target: Target) -> Any:
-    """Return the model that a target stands for."""
+    """Return the model of a target."""
     if target is None or isinstance(target, str):
         return _named(config, target)
     if hasattr(target, "sample_async"):

@@ -37,7 +37,7 @@ class ClassicRun:
         self._input_of = dataset.input_of if isinstance(dataset, EvalDataset) else prompt_of
 
     def run(self, calls: InferenceCalls, model: str, on_start: OnStart) -> Finished:
-        """Ask what is missing; runs in a thread, and stops when `on_start`'s function is called."""
+        """Run the missing trials in a thread; stop when `on_start`'s function is called."""
         spec = self.spec
         config = {
             "experiment_id": spec.experiment_id,

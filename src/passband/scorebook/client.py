@@ -69,7 +69,7 @@ class BankClient:
             await self.server.close()
 
     async def list_datasets(self) -> list[DatasetInfo]:
-        """Return the banks here; those of the server are in `server.list_datasets()`."""
+        """Return the local banks; `server.list_datasets()` has the server's."""
         banks = [find_bank(entry.path) for entry in list_banks()]
         return [_info(bank) for bank in banks if bank is not None]
 

@@ -1,4 +1,4 @@
-"""Which engine answers for a data set: a local bank of its name, or else a server."""
+"""Choose the engine of a data set: a local bank of its name, or else a server."""
 
 from __future__ import annotations
 

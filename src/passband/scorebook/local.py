@@ -39,7 +39,7 @@ class LocalRun:
         self._task: AdaptiveTask = task_of_bank(bank, options.test_design())
 
     def run(self, calls: InferenceCalls, model: str, on_start: OnStart) -> Finished:
-        """Ask what is missing; runs in a thread, and stops when `on_start`'s function is called."""
+        """Run the missing trials in a thread; stop when `on_start`'s function is called."""
         spec, bank = self.spec, self._task.bank
         subject = InferenceSubject(
             calls,

@@ -1,4 +1,4 @@
-"""The options of an evaluation, beyond what is evaluated on what."""
+"""The options of an evaluation, besides its function and data sets."""
 
 from __future__ import annotations
 

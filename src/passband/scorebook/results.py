@@ -29,7 +29,7 @@ class EvalRun:
     error: Exception | None = None
 
     def aggregate(self) -> Row:
-        """Return the run as one row: what was run, with what settings, and what came out."""
+        """Return the run as one row: its data set, settings and results."""
         spec, metadata = self.spec, dict(self.spec.metadata or {})
         own: Row = {"dataset": spec.label}
         if isinstance(spec, AdaptiveEvalRunSpec):

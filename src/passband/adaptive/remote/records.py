@@ -45,7 +45,7 @@ class ItemChoice(Record):
 
 
 class Item(Record):
-    """What is asked next: choices to choose from, or a text to write."""
+    """The next item: choices to choose from, or a text to write."""
 
     id: str
     question: str
@@ -83,7 +83,7 @@ class RunInfo(Record):
 
 
 class RunReply(Record):
-    """Where a test is after an answer, and what is asked next."""
+    """The state of a test after an answer, and the next item."""
 
     run_info: RunInfo
     state: State

@@ -76,7 +76,7 @@ def make_app(
 
 
 class _Guard:
-    """What every request passes: the check of its key, the limits, and the way errors are told."""
+    """Check the key and the limits of every request, and turn errors into replies."""
 
     def __init__(self, keys: Keys, rate: float, clock: Callable[[], float]) -> None:
         self._keys = keys
@@ -123,7 +123,7 @@ def _limit(limit: RateLimit, client: str) -> None:
 
 
 def _refusal(error: Exception) -> Refusal:
-    """Return what a client is told of an error; of one that nobody foresaw, nothing."""
+    """Return the reply to a client for an error; an unexpected error gives no details."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, web.HTTPException):

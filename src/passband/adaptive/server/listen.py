@@ -27,7 +27,7 @@ _PATIENCE = 10.0  # seconds for requests under way, once the server is to stop
 
 @dataclass(frozen=True)
 class ServeSettings:
-    """How a server listens."""
+    """Where a server listens, and its keys and limits."""
 
     directory: Path
     host: str = "127.0.0.1"

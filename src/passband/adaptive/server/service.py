@@ -1,4 +1,4 @@
-"""What a server does for its clients, apart from HTTP: test runs, replays and grades.
+"""Serve clients, apart from HTTP: test runs, replays and grades.
 
 All test runs are on disk. Those in use are in memory too, rebuilt from their rows when needed.
 """
@@ -49,7 +49,7 @@ class LiveRun:
 
     @property
     def is_replay(self) -> bool:
-        """Whether the items were those of another run."""
+        """Return whether the items were those of another run."""
         return self.row.replay_of is not None
 
     def take(self, answer: AnswerRow) -> None:

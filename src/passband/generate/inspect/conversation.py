@@ -121,7 +121,7 @@ class Conversation:
         )
 
     def keep_in(self, replay: KeptAnswers) -> None:
-        """Keep what was drawn, for another engine to go on with."""
+        """Keep the answers drawn so far for another engine to go on with."""
         for request, completion in zip(self._asked, self._completions, strict=True):
             replay.keep(request, completion)
 
@@ -131,7 +131,7 @@ class Conversation:
 
 
 def _over(task: Sampling, run: Sampling) -> Sampling:
-    """Return the task's parameters with those of the run that are set."""
+    """Return the task's parameters, replaced by the run's where it sets them."""
     named = {
         n: v for n in ("temperature", "top_p", "max_tokens") if (v := getattr(run, n)) is not None
     }

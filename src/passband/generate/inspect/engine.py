@@ -1,4 +1,4 @@
-"""Which engine asks a task of Inspect: Inspect itself, or passband where that is the same."""
+"""Choose the engine of an Inspect task: Inspect itself, or passband where results are the same."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Feed:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is in flight."""
+        """Return whether nothing is in flight."""
         return not self._in_flight
 
     async def run(self, sample: Sample, epoch: int) -> Any:
@@ -79,7 +79,7 @@ class Feed:
         self._news.set()
 
     def ended(self, reason: str) -> None:
-        """Note that the evaluation is over; what is still waited for will never come."""
+        """Note that the evaluation is over, and fail the samples that are still awaited."""
         self._failure = reason
         self.begun.set()
         for future in self._futures.values():
@@ -115,7 +115,7 @@ class Feed:
 
     @property
     def _is_over(self) -> bool:
-        """Whether no sample will come; one that came just before the end is still run."""
+        """Return whether no sample will come; one that came just before the end is still run."""
         return self._closing and self.is_idle
 
     async def _completed(self, sample: Sample) -> None:
@@ -153,7 +153,7 @@ class InspectEvaluation:
 
     @property
     def begun(self) -> asyncio.Event:
-        """Whether Inspect has started the evaluation, or ended it."""
+        """Return the event that Inspect has started the evaluation, or ended it."""
         return self._feed.begun
 
     async def run(self, sample: Sample, epoch: int, trial: TrialCalls) -> Any:
@@ -171,7 +171,7 @@ class InspectEvaluation:
         self._feed.close()
 
     async def close(self) -> None:
-        """End the evaluation; what is in flight is abandoned."""
+        """End the evaluation, and abandon samples in flight."""
         self.finish()
         if not self._feed.is_idle:
             self._running.cancel()
@@ -235,7 +235,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _keep_logging() -> None:
-    """Let Inspect set up its own logger, which it does once, and leave those of others alone.
+    """Let Inspect set up its own logger, once, and leave other loggers alone.
 
     It would raise the level of the root logger, and so silence the program that runs it. Errors of
     samples are warnings to Inspect; here they are recorded, with the trials.

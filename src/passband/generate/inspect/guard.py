@@ -42,7 +42,7 @@ class KeptAnswers:
         return kept.pop(0) if kept else None
 
     def before(self, provider: Provider) -> None:
-        """Let a provider give out what is kept before it draws anything."""
+        """Let a provider return kept answers before it draws new ones."""
         inner = provider.generate
 
         async def generate(request: Request) -> Sequence[Completion]:

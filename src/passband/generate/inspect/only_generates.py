@@ -1,4 +1,4 @@
-"""Whether a task of Inspect only generates: reasons why the light engine cannot run it.
+"""Find reasons why the light engine cannot run an Inspect task: it runs those that only generate.
 
 The light engine calls a task's own solvers and scorers, and has no sandboxes, tools, limits,
 approvals or further models. Solvers must be of those that come with Inspect and do nothing but
@@ -126,7 +126,7 @@ def is_simple(scorer: Scorer) -> bool:
 
 
 def steps_of(task: Task) -> list[Any]:
-    """Return the solvers of a task in their order, those of its setup first."""
+    """Return the solvers of a task in order, its setup first."""
     from inspect_ai.solver._chain import unroll
 
     return [*(unroll(task.setup) if task.setup else ()), *unroll(task.solver)]

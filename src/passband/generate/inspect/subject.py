@@ -120,7 +120,7 @@ def _prompt_tokens(usage: ModelUsage) -> int:
 
 
 def _scores(scores: Any) -> dict[str, Score] | None:
-    """Return the scores of all scorers by name; those of a mapping apart."""
+    """Return the scores of all scorers by name; a mapping gives one score per key."""
     named: dict[str, Score] = {}
     for name, score in (scores or {}).items():
         named |= inspect_scores(
@@ -258,7 +258,7 @@ def _settings(config: Any, sampling: Sampling, connection: Connection) -> dict[s
 
 
 def _extra(sampling: Sampling) -> dict[str, Any]:
-    """Return further parameters: those that Inspect knows by name, others for the body."""
+    """Return further parameters: by name where Inspect knows them, else in the body."""
     from inspect_ai.model import GenerateConfig
 
     known = {k: v for k, v in sampling.extra.items() if k in GenerateConfig.model_fields}

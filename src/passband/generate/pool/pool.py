@@ -130,7 +130,7 @@ class Replica:
 
     @property
     def is_awake(self) -> bool:
-        """Whether a request may go here: one at a time if the last ones were in vain."""
+        """Return whether a request may go here: one at a time if the last ones failed."""
         if self._rests and self.in_flight:
             return False
         return self.rest_left == 0
@@ -184,7 +184,7 @@ class Replica:
             self.rest()
 
     def rest(self, seconds: float | None = None) -> None:
-        """Be asked nothing for so many seconds, or else for longer each time."""
+        """Take no requests for `seconds`, by default for longer each time."""
         if self.rest_left:  # one of many that failed together
             self._wakes = max(self._wakes, self._clock() + (seconds or 0.0))
             return
@@ -225,23 +225,23 @@ class Pool(Provider):
 
     @cached_property
     def spec(self) -> Mapping[str, Any]:
-        """What answers depend on beyond the model's name."""
+        """Return what answers depend on beyond the model's name."""
         return self.replicas[0].provider.spec
 
     @property
     def config(self) -> dict[str, Any]:
-        """How requests differ from what the settings say, at any address."""
+        """Return how requests differ from the settings, at any address."""
         configs = [replica.provider.config for replica in self.replicas]
         return {name: value for config in configs for name, value in config.items()}
 
     @property
     def notes(self) -> list[str]:
-        """What the user should know about the requests so far."""
+        """Return what the user should know about the requests so far."""
         texts = [text for replica in self.replicas for text in replica.provider.notes]
         return list(dict.fromkeys([*self._notes, *texts]))
 
     def ignored(self, sampling: Sampling, *, seeds: bool) -> list[str]:
-        """Return what is known to have no effect of the settings of a request, at any address."""
+        """Return sentences on settings that are known to have no effect, at any address."""
         providers = [replica.provider for replica in self.replicas]
         return list(dict.fromkeys(t for p in providers for t in p.ignored(sampling, seeds=seeds)))
 
@@ -314,7 +314,7 @@ class Pool(Provider):
             self._note(text)
 
     def _compare_answers(self, replica: Replica) -> None:
-        """Note an address whose answers are mostly unusable, where those of others are not."""
+        """Note an address whose answers are mostly unusable while other addresses' are not."""
         others = [one for one in self.replicas if one is not replica]
         count, unusable = (sum(getattr(one, n) for one in others) for n in _COUNTS)
         is_enough = min(replica.completions, count) >= _COMPARED

@@ -84,7 +84,7 @@ def _call(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _usage(usage: Any) -> dict[str, Any] | None:
-    """Return tokens by OpenAI's names: what was read from a cache is part of the prompt."""
+    """Return tokens by OpenAI's names: tokens read from a cache are part of the prompt."""
     if not isinstance(usage, dict):
         return None
     inputs = [usage[name] for name in _INPUTS if type(usage.get(name)) is int]
@@ -206,13 +206,13 @@ class AnthropicServer(Server):
 
     @property
     def notes(self) -> list[str]:
-        """What the user should know about the requests so far."""
+        """Return what the user should know about the requests so far."""
         if not self._has_blank_stop:
             return []
         return ["Anthropic takes no stop text of white space alone; answers are cut at it here"]
 
     def ignored(self, sampling: Sampling, *, seeds: bool) -> list[str]:
-        """Return what is known to have no effect of the settings of a request."""
+        """Return sentences on settings that are known to have no effect."""
         return ["Anthropic's Messages API has no seed: its answers cannot be drawn again"] * seeds
 
     async def generate(self, request: Request) -> Sequence[Completion]:

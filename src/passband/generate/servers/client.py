@@ -67,7 +67,7 @@ class Deadlines:
 
 
 class Deadline:
-    """The time of one request: what is inside is cancelled when it is over."""
+    """The time limit of one request: its body is cancelled when time is up."""
 
     __slots__ = ("_expired", "_of", "_task")
 
@@ -260,7 +260,7 @@ class Server(Provider):
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """How requests differ from what the settings say; recorded with the run."""
+        """Return how requests differ from the settings; recorded with the run."""
         return {"headers": self._header_names} if self._header_names else {}
 
     async def reset(self) -> None:

@@ -1,4 +1,4 @@
-"""What an error of a server means: a fault, by its status, its codes and its words.
+"""Turn an error of a server into a fault, by its status, its codes and its words.
 
 Sources of the codes and phrases: OpenAI's error guide and help.openai.com 6614457 (spending),
 captured replies of o-series and gpt-5 models (settings); Anthropic's docs (errors, rate limits,
@@ -52,7 +52,7 @@ _SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 @dataclass(frozen=True)
 class ServerError:
-    """What an error says, whatever its shape."""
+    """The codes and message of an error, whatever its shape."""
 
     message: str
     codes: frozenset[str] = frozenset()  # codes and types, in lower case

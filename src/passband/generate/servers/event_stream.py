@@ -126,7 +126,7 @@ def _encoded(assembly: Assembly) -> bytes:
 
 
 async def _drain(reply: aiohttp.ClientResponse) -> None:
-    """Read what is left, so that the connection can be used again; not for long."""
+    """Read the rest of a reply for a short while, so that its connection can be used again."""
     try:
         await asyncio.wait_for(reply.content.readany(), _DRAIN)
     except asyncio.TimeoutError:

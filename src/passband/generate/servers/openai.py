@@ -172,13 +172,13 @@ class OpenAIServer(Server):
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """How requests differ from what the settings say; recorded with the run."""
+        """Return how requests differ from the settings; recorded with the run."""
         name = self._payloads.length_name
         return super().config if name is None else {"length_name": name, **super().config}
 
     @property
     def notes(self) -> list[str]:
-        """What the user should know about the requests so far."""
+        """Return what the user should know about the requests so far."""
         notes = []
         if self._payloads.length_name is not None:
             notes.append(
@@ -190,11 +190,11 @@ class OpenAIServer(Server):
         return notes
 
     def ignored(self, sampling: Sampling, *, seeds: bool) -> list[str]:
-        """Return what is known to have no effect of the settings of a request."""
+        """Return sentences on settings that are known to have no effect."""
         return ignored_settings(self._model, self.address, sampling, seeds=seeds)
 
     async def generate(self, request: Request) -> Sequence[Completion]:
-        """Make one attempt; one that is rejected for how it is written is written anew."""
+        """Make one attempt; rewrite and resend a request that is rejected for how it is written."""
         for _ in range(_CHANGES):
             written = self._payloads.manner
             try:

@@ -171,7 +171,7 @@ class PayloadWriter:
 
     @property
     def manner(self) -> tuple[object, ...]:
-        """How requests are written now, beyond their settings."""
+        """Return how requests are written now, beyond their settings."""
         return self.length_name, self.stream, self.has_stream_options
 
     def rename_length(self, name: str) -> None:
