@@ -9,14 +9,14 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from passband.adaptive.bank import Bank, read_bank, row_parameters
 from passband.adaptive.bank_file import ENDINGS
 from passband.adaptive.dataset import ADAPTIVE, FALLBACK, parse_dataset, resolve_splits
 from passband.adaptive.design import Design
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.generate import Problem, Sampling
+from passband.generate import JsonObject, Problem, Sampling
 from passband.score import Scorer, make_scorer
 from passband.tasks import Task
 
@@ -128,10 +128,10 @@ def task_of_bank(bank: Bank, design: Design | None = None) -> AdaptiveTask:
     )
 
 
-def _stored(bank: Bank, place: int) -> dict[str, Any]:
+def _stored(bank: Bank, place: int) -> JsonObject:
     """Return the fields that are stored with an item beyond its data."""
     content = bank.items[place].content
-    stored: dict[str, Any] = {"irt": row_parameters(bank.parameters, place)}
+    stored: JsonObject = {"irt": row_parameters(bank.parameters, place)}
     return stored if content is None else {**stored, "content": content}
 
 

@@ -23,6 +23,8 @@ from passband.generate.provider import Finish as Finish
 from passband.generate.provider import GaveUp as GaveUp
 from passband.generate.provider import Hopeless as Hopeless
 from passband.generate.provider import InvalidReply as InvalidReply
+from passband.generate.provider import JsonMapping as JsonMapping
+from passband.generate.provider import JsonObject as JsonObject
 from passband.generate.provider import Message as Message
 from passband.generate.provider import Provider as Provider
 from passband.generate.provider import ProviderFault as ProviderFault

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from passband.errors import WrongType
-from passband.generate.provider import Backend, Completion, Provider, Request, Sampling
+from passband.generate.provider import Backend, Completion, JsonMapping, Provider, Request, Sampling
 
 if TYPE_CHECKING:
     from passband.generate.servers.models_endpoint import ServedModel
@@ -32,12 +32,12 @@ class Adapted(Backend):
         return getattr(self.wrapped, name, default)
 
     @cached_property
-    def spec(self) -> Mapping[str, Any]:
+    def spec(self) -> JsonMapping:
         """Return what answers depend on."""
         return self._attribute("spec", {})
 
     @property
-    def config(self) -> Mapping[str, Any]:
+    def config(self) -> JsonMapping:
         """Return settings of its requests; a `config` of another kind is ignored."""
         config: object = self._attribute("config", None)
         return config if isinstance(config, Mapping) else {}

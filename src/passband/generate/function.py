@@ -14,7 +14,7 @@ import inspect
 import queue
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +27,8 @@ from passband.generate.provider import (
     Crashed,
     Hopeless,
     InvalidReply,
+    JsonMapping,
+    JsonObject,
     Provider,
     Request,
     TimedOut,
@@ -304,7 +306,7 @@ class Function(Provider):
         learn_secrets()  # that it may send, and give back
 
     @cached_property
-    def spec(self) -> Mapping[str, Any]:
+    def spec(self) -> JsonMapping:
         """Digests of the function's source, which a resumed run has to have too."""
         return {"function": function_spec(self._function)}
 
@@ -325,7 +327,7 @@ class Function(Provider):
     async def close(self) -> None:
         self._calls.close()
 
-    def _arguments(self, request: Request) -> dict[str, Any]:
+    def _arguments(self, request: Request) -> JsonObject:
         sampling = request.sampling
         offered = {
             "messages": [{"role": m.role, "content": m.content} for m in request.messages],

@@ -34,6 +34,9 @@ from passband.score import Score
 if TYPE_CHECKING:
     from passband.generate.servers.models_endpoint import ServedModel
 
+JsonObject = dict[str, Any]  # an object of JSON, or plain values by name
+JsonMapping = Mapping[str, Any]  # the same, not to be changed
+
 Finish = Literal["stop", "length", "content_filter", "limit", "tool_call", "unknown"]
 """Why an answer ended; "limit" is one of the task: of messages, tokens, time or cost.
 
@@ -58,11 +61,11 @@ class Sampling:
     top_p: float | None = None
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)  # sent to the server as it is
+    extra: JsonMapping = field(default_factory=dict)  # sent to the server as it is
     length_name: str = field(default="max_tokens", repr=False)  # of the limit, in a request
 
     @property
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> JsonObject:
         """Return what completions depend on, by name, without the name of the length limit."""
         return {name: value for name, value in asdict(self).items() if name != "length_name"}
 
@@ -85,7 +88,7 @@ class Completion(NamedTuple):
     completion_tokens: int | None = None
     seed: int | None = None  # the one that was used, not the one that was requested
     request_id: str | None = None
-    transcript: list[dict[str, Any]] | None = None  # messages and tool calls on the way
+    transcript: list[JsonObject] | None = None  # messages and tool calls on the way
     cost: float | None = None  # where the model knows it; else tokens times price
     scores: Mapping[str, Score] | None = None  # that the model brings, by name of the scorer
     latency_ms: int | None = None  # where the model knows it; else the time that the call took
@@ -106,12 +109,12 @@ class Backend:
 
     # Cached, unlike a property, an attribute can be assigned by a class that derives from this.
     @cached_property
-    def spec(self) -> Mapping[str, Any]:
+    def spec(self) -> JsonMapping:
         """Return what answers depend on; a resumed run has to have the same."""
         return {}
 
     @cached_property
-    def config(self) -> Mapping[str, Any]:
+    def config(self) -> JsonMapping:
         """Return settings of the requests to record, though answers do not depend on them."""
         return {}
 

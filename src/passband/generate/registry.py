@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from passband.errors import InvalidInput, UnknownName
 from passband.generate.adapters import adapted_provider
-from passband.generate.provider import Provider
+from passband.generate.provider import JsonObject, Provider
 from passband.registry import Registry
 
 
@@ -160,7 +160,7 @@ def _google(model: str, connection: Connection) -> Provider:
     return GoogleServer(model, batch=connection.batch, **_options(connection))
 
 
-def _options(connection: Connection) -> dict[str, Any]:
+def _options(connection: Connection) -> JsonObject:
     return {
         "base_url": next(iter(connection.base_urls), None),
         "timeout": connection.timeout,

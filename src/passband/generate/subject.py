@@ -10,14 +10,14 @@ which it is asked: its `SubjectFactory` makes a subject of the model.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import cached_property
 from typing import Any, cast
 
 from passband.errors import InvalidInput
 from passband.generate.adapters import Adapted, adapted_provider
 from passband.generate.problem import Problem
-from passband.generate.provider import Backend, Completion, Provider, Request, Sampling
+from passband.generate.provider import Backend, Completion, JsonMapping, Provider, Request, Sampling
 from passband.generate.registry import Connection, make_provider
 
 Seeds = tuple[int | None, ...]
@@ -49,12 +49,12 @@ class ProviderSubject(Subject):
         self.one_seed = provider.one_seed
 
     @cached_property
-    def spec(self) -> Mapping[str, Any]:
+    def spec(self) -> JsonMapping:
         """Return what answers depend on beyond the model's name, such as weights."""
         return self.provider.spec
 
     @property
-    def config(self) -> Mapping[str, Any]:
+    def config(self) -> JsonMapping:
         """Return settings of its requests that the provider has changed."""
         return self.provider.config
 

@@ -19,6 +19,7 @@ from passband.errors import InvalidInput, WrongType, describe
 from passband.generate import (
     Completion,
     Crashed,
+    JsonObject,
     Provider,
     Request,
     is_model_of_inspect,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 #: Messages and sampling parameters in, text out; may be async.
-Answer: TypeAlias = "Callable[[list[dict[str, str]], dict[str, Any]], str | Awaitable[str]]"
+Answer: TypeAlias = "Callable[[list[dict[str, str]], JsonObject], str | Awaitable[str]]"
 Target: TypeAlias = "str | Answer | Any | None"
 T = TypeVar("T")
 
@@ -110,7 +111,7 @@ class CallerProvider(Provider):
             raise Crashed(f"the function returned {type(text).__name__}, not text")
         return [Completion(text, seed=request.seeds[0])]
 
-    async def _call(self, messages: list[dict[str, str]], settings: dict[str, Any]) -> object:
+    async def _call(self, messages: list[dict[str, str]], settings: JsonObject) -> object:
         answer = self._answer(messages, settings)
         return await answer if inspect.isawaitable(answer) else answer
 

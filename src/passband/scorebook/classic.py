@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import warn
-from passband.generate import Connection
+from passband.generate import Connection, JsonObject
 from passband.run import Finished, OnStart, Silent, run_session
 from passband.scorebook.eval_dataset import EvalDataset
 from passband.scorebook.inference import InferenceCalls
@@ -64,9 +64,9 @@ class ClassicRun:
         rows = [self._item(run, problem) for problem in problems]
         return EvalRun(self.spec, self.engine, self.directory, values, rows)
 
-    def _values(self, trials: Trials, run: RunRecord, summary: RunSummary) -> dict[str, Any]:
+    def _values(self, trials: Trials, run: RunRecord, summary: RunSummary) -> JsonObject:
         group = summary.group({})
-        values: dict[str, Any] = {}
+        values: JsonObject = {}
         for result in summary.listed:
             name, estimate = result.entry.name, result.estimate
             if estimate is None:
@@ -82,10 +82,10 @@ class ClassicRun:
         counts = {"n_items": group.n_problems, "n_trials": sum(statuses.values())}
         return {**values, **counts, "statuses": statuses}
 
-    def _item(self, run: RunRecord, problem: ProblemScores) -> dict[str, Any]:
+    def _item(self, run: RunRecord, problem: ProblemScores) -> JsonObject:
         record = problem.problem.record
         targets = list(record["targets"])
-        row: dict[str, Any] = {
+        row: JsonObject = {
             "id": problem.problem.key,
             "input": "\n\n".join(text for _, text in record["messages"]),
             "label": targets[0] if len(targets) == 1 else targets,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from passband.adaptive import ALL_SPLITS
 from passband.errors import InvalidInput, WrongType
+from passband.generate import JsonMapping
 from passband.scorebook.datasets import Datasets
 from passband.scorebook.hyperparameters import Hyperparameters
 from passband.scorebook.inference import InferenceFunction
@@ -40,7 +41,7 @@ async def evaluate_async(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: JsonMapping | None = None,
     seed: int | None = None,
     return_items: Literal[False] = False,
     **options: Unpack[EvaluateOptions],
@@ -53,7 +54,7 @@ async def evaluate_async(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: JsonMapping | None = None,
     seed: int | None = None,
     return_items: bool = False,
     **options: Unpack[EvaluateOptions],
@@ -65,7 +66,7 @@ async def evaluate_async(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: JsonMapping | None = None,
     seed: int | None = None,
     return_items: bool = False,
     **options: Unpack[EvaluateOptions],
@@ -105,7 +106,7 @@ def evaluate(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: JsonMapping | None = None,
     seed: int | None = None,
     return_items: Literal[False] = False,
     **options: Unpack[EvaluateOptions],
@@ -118,7 +119,7 @@ def evaluate(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: JsonMapping | None = None,
     seed: int | None = None,
     return_items: bool = False,
     **options: Unpack[EvaluateOptions],
@@ -130,7 +131,7 @@ def evaluate(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: JsonMapping | None = None,
     seed: int | None = None,
     return_items: bool = False,
     **options: Unpack[EvaluateOptions],

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from passband.adaptive import AdaptiveTask, Bank, Step, task_of_bank
 from passband.errors import NotEnoughData, warn
-from passband.generate import Connection, Problem
+from passband.generate import Connection, JsonMapping, JsonObject, Problem
 from passband.run import Finished, OnStart, Silent, run_session
 from passband.scorebook.client import item_record
 from passband.scorebook.inference import InferenceCalls
@@ -87,7 +86,7 @@ class LocalRun:
             listed = ", ".join(failed)
             warn(f"{self.spec.label}: trials without a score are no evidence: {listed}.")
 
-    def _item(self, step: Step, outputs: Sequence[str | None]) -> dict[str, Any]:
+    def _item(self, step: Step, outputs: Sequence[str | None]) -> JsonObject:
         item = self._task.bank.item(step.key)
         targets = list(item.targets)
         row = {
@@ -115,9 +114,9 @@ def _outputs(rows: Iterable[TrialRow]) -> dict[int, list[str | None]]:
     return texts
 
 
-def _values(run: RunRecord, group: Group) -> dict[str, Any]:
+def _values(run: RunRecord, group: Group) -> JsonObject:
     """Return ability, the accuracy of the bank by each road, and the path of the test."""
-    values: dict[str, Any] = {"run_id": run.name}
+    values: JsonObject = {"run_id": run.name}
     for line in group.lines:
         if line.estimate is None:
             continue
@@ -138,7 +137,7 @@ def _values(run: RunRecord, group: Group) -> dict[str, Any]:
     }
 
 
-def _path_entry(step: Step) -> Mapping[str, Any]:
+def _path_entry(step: Step) -> JsonMapping:
     return {
         "id": step.key,
         "score": step.score,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from passband.adaptive import (
     ADAPTIVE,
@@ -22,7 +21,7 @@ from passband.adaptive import (
     TrismikClient,
 )
 from passband.errors import InvalidInput, ScoreBookError, nearest, warn
-from passband.generate import Hopeless, ProviderFault
+from passband.generate import Hopeless, JsonMapping, JsonObject, ProviderFault
 from passband.score import read_choice
 from passband.scorebook.inference import InferenceCalls
 from passband.scorebook.options import EvaluationSettings
@@ -120,7 +119,7 @@ class RemoteTrials:
                 "starts a new one each time. Give another directory with out=, or none."
             )
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self) -> JsonObject:
         spec = self._spec
         return {
             "server": self._server,
@@ -129,7 +128,7 @@ class RemoteTrials:
             "hyperparameters": dict(spec.hyperparameter_config),
         }
 
-    def _config(self, path: Mapping[str, Any]) -> dict[str, Any]:
+    def _config(self, path: JsonMapping) -> JsonObject:
         spec = self._spec
         ids = {"experiment_id": spec.experiment_id, "project_id": spec.project_id}
         return {
@@ -143,7 +142,7 @@ class RemoteTrials:
         return hashlib.sha256(f"{self._server} {directory.absolute()}".encode()).hexdigest()
 
 
-def _path(run_id: str, state: State) -> dict[str, Any]:
+def _path(run_id: str, state: State) -> JsonObject:
     ends = {"theta": state.thetas[-1], "std_error": state.std_error_history[-1]}
     return {"run_id": run_id, **ends, **state.model_dump(mode="json")}
 
@@ -201,7 +200,7 @@ class RemoteEngine:
         items = _items(results.state, responses, answers.outputs, self._options.return_output)
         return EvalRun(spec, self.name, directory, values, items)
 
-    def _metadata(self, spec: AdaptiveEvalRunSpec, model: str) -> dict[str, Any]:
+    def _metadata(self, spec: AdaptiveEvalRunSpec, model: str) -> JsonObject:
         return {
             "model_metadata": {"name": model, **dict(spec.metadata or {})},
             "test_configuration": {"dataset": spec.test},
@@ -280,7 +279,7 @@ def choice_id(item: Item, output: str) -> str | None:
     return None if letter is None else ids[string.ascii_uppercase.index(letter)]
 
 
-def _values(results: RunResults, responses: Sequence[ItemResponse]) -> dict[str, Any]:
+def _values(results: RunResults, responses: Sequence[ItemResponse]) -> JsonObject:
     score, state = results.score, results.state
     path = [
         {"id": key, "theta": theta, "std_error": se}
@@ -302,7 +301,7 @@ def _values(results: RunResults, responses: Sequence[ItemResponse]) -> dict[str,
 
 def _items(
     state: State, responses: Sequence[ItemResponse], outputs: dict[str, str], with_outputs: bool
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     correct = {one.dataset_item_id: one.correct for one in responses}
     return [
         {"id": key, "correct": correct.get(key)}

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from passband.generate import Completion, Problem, Sampling, Seeds, Subject, function_spec
+from passband.generate import (
+    Completion,
+    JsonMapping,
+    Problem,
+    Sampling,
+    Seeds,
+    Subject,
+    function_spec,
+)
 from passband.scorebook.inference import InferenceCalls
 
 
@@ -23,7 +31,7 @@ class InferenceSubject(Subject):
         input_of: Callable[[Problem], Any],
         *,
         text_of: Callable[[Problem, str], str] = lambda problem, output: output,
-        config: Mapping[str, Any] | None = None,
+        config: JsonMapping | None = None,
         is_costly: bool = False,
     ) -> None:
         self._calls, self._input_of, self._text_of = calls, input_of, text_of

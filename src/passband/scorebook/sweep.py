@@ -6,7 +6,7 @@ Each run has a directory of its own. Classic runs are also uploaded, where a ser
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
@@ -15,7 +15,7 @@ from typing import Any
 
 from passband.adaptive import RemoteError, TrismikClient, resolve_splits
 from passband.errors import InvalidInput, ScoreBookError, describe, warn
-from passband.generate import Hopeless
+from passband.generate import Hopeless, JsonMapping
 from passband.run import Stop, default_directory
 from passband.scorebook.classic import ClassicRun
 from passband.scorebook.datasets import AdaptiveEvalDataset, Dataset, Datasets, read_datasets
@@ -122,7 +122,7 @@ class Sweep:
     options: EvaluationSettings
     experiment_id: str | None
     project_id: str | None
-    metadata: Mapping[str, Any]
+    metadata: JsonMapping
     seed: int | None
     with_items: bool
 
@@ -158,7 +158,7 @@ class Sweep:
                     inference.close()
 
     async def _specs(
-        self, datasets: Sequence[Dataset], grid: Sequence[Mapping[str, Any]], engines: Engines
+        self, datasets: Sequence[Dataset], grid: Sequence[JsonMapping], engines: Engines
     ) -> list[RunSpec]:
         """Return all runs; a split that does not exist is an error before the first of them."""
         specs: list[RunSpec] = []
@@ -180,9 +180,7 @@ class Sweep:
             for one in splits
         ]
 
-    def _spec(
-        self, dataset: Dataset, place: int, setting: Mapping[str, Any], number: int
-    ) -> RunSpec:
+    def _spec(self, dataset: Dataset, place: int, setting: JsonMapping, number: int) -> RunSpec:
         ids = self.experiment_id, self.project_id
         if isinstance(dataset, AdaptiveEvalDataset):
             return AdaptiveEvalRunSpec(

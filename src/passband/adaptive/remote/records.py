@@ -8,6 +8,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, FiniteFloat, Va
 from pydantic.alias_generators import to_camel
 
 from passband.adaptive.remote.service import OtherProtocol
+from passband.generate import JsonObject
 
 R = TypeVar("R", bound=BaseModel)
 _MOST = 3  # mistakes of a reply that are named
@@ -28,7 +29,7 @@ class DatasetInfo(Record):
     splits: tuple[str, ...]
     name: str = ""
     is_adaptive: bool = True
-    datacard: dict[str, Any] | None = None
+    datacard: JsonObject | None = None
 
 
 class DatasetList(Record):
@@ -51,7 +52,7 @@ class Item(Record):
     question: str
     choices: tuple[ItemChoice, ...] | None = None
 
-    def as_input(self) -> dict[str, Any]:
+    def as_input(self) -> JsonObject:
         """Return the item as an inference function gets it."""
         if self.choices is None:
             return {
@@ -107,7 +108,7 @@ class RunSummary(Record):
     state: State
     dataset: tuple[Item, ...] = ()
     responses: tuple[ItemResponse, ...] = ()
-    metadata: dict[str, Any] | None = None
+    metadata: JsonObject | None = None
 
 
 class Replay(RunSummary):

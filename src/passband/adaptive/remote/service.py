@@ -21,13 +21,19 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
 
 from passband.errors import InvalidInput, PassbandError
-from passband.generate import InvalidReply, add_secret, address_of, read_body, retry_after
+from passband.generate import (
+    InvalidReply,
+    JsonMapping,
+    add_secret,
+    address_of,
+    read_body,
+    retry_after,
+)
 
 _EXCERPT = 300  # characters of an error that are shown and kept
 
@@ -156,7 +162,7 @@ class RemoteService:
         return await self._repeated("GET", path, None, {}, safe=True)
 
     async def post(
-        self, path: str, body: Mapping[str, Any], *, safe: bool = False, key: str | None = None
+        self, path: str, body: JsonMapping, *, safe: bool = False, key: str | None = None
     ) -> ServiceReply:
         """Send a POST request; `key` tells it from others where it is received twice."""
         headers = {} if key is None else {"Idempotency-Key": key}

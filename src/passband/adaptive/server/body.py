@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
+from passband.generate import JsonMapping, JsonObject
+
 
 class Refusal(Exception):
     """An answer other than 2xx: a status, its title, and a detail that says what to do."""
@@ -125,7 +127,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 class Fields:
     """The fields of a request's body, or of an object in it; a wrong one is refused by name."""
 
-    def __init__(self, values: Mapping[str, Any], place: str = "") -> None:
+    def __init__(self, values: JsonMapping, place: str = "") -> None:
         self._values = values
         self._place = place
 
@@ -154,7 +156,7 @@ class Fields:
             raise self._wrong(name, "an integer", value)
         return value
 
-    def mapping(self, name: str) -> dict[str, Any]:
+    def mapping(self, name: str) -> JsonObject:
         """Return an object, empty where there is none or null."""
         value = self._values.get(name)
         if value is None:
@@ -163,7 +165,7 @@ class Fields:
             raise self._wrong(name, "an object", value)
         return value
 
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self) -> JsonObject:
         """Return the metadata of a run, which the protocol limits in size."""
         value = self.mapping("metadata")
         if len(to_json(value).encode("utf-8")) >= MOST_METADATA:

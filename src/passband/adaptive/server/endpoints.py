@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
 
 from aiohttp import web
 
 from passband.adaptive.server.body import Fields, read_fields, to_json, unknown
 from passband.adaptive.server.service import Service
 from passband.adaptive.server.state import Document
+from passband.generate import JsonObject
 
 ACCOUNT = "local"  # all keys of a server are of one account
 _USER = {
@@ -24,7 +24,7 @@ _USER = {
     "accountId": ACCOUNT,
 }
 _CLASSIC_ITEM = ("datasetItemId", "modelInput", "modelOutput", "goldOutput", "metrics")
-Json = dict[str, Any]
+Json = JsonObject
 
 
 def _account() -> Json:

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -25,6 +25,7 @@ from passband.adaptive.server.catalogue import Catalogue, Split, item_json
 from passband.adaptive.server.state import AnswerRow, RunRow, ServerState
 from passband.adaptive.test import AdaptiveTest
 from passband.errors import InvalidInput, nearest
+from passband.generate import JsonObject
 from passband.score import NeedsWorker, Score, quickly
 from passband.stats.irt import AbilityPosterior, ItemEvidence, check_evidence, kl_information
 
@@ -255,7 +256,7 @@ class Runs:
 
 _MOST_RUNS = 1000  # in memory; others are rebuilt when they are used
 _LONGEST_TOKEN = 200  # characters in an Idempotency-Key
-Json = dict[str, Any]
+Json = JsonObject
 
 
 class Service:

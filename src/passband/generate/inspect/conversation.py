@@ -18,6 +18,8 @@ from passband.generate.inspect.guard import HandedBack, KeptAnswers
 from passband.generate.provider import (
     Completion,
     InvalidReply,
+    JsonMapping,
+    JsonObject,
     Message,
     Provider,
     Request,
@@ -35,7 +37,7 @@ _PROMPTS = 10_000  # that are kept, so that the trials of a problem share one
 class Requests:
     """Makes the requests of a task: the same parameters and prompts are the same objects."""
 
-    def __init__(self, provider: Provider, model: str, settings: Mapping[str, Any]) -> None:
+    def __init__(self, provider: Provider, model: str, settings: JsonMapping) -> None:
         self.provider, self.model = provider, model
         self._task = sampling_of(Sampling(), settings)
         self._system = settings.get("system_message")
@@ -46,7 +48,7 @@ class Requests:
         self,
         messages: Sequence[ChatMessage],
         sampling: Sampling,
-        settings: Mapping[str, Any],
+        settings: JsonMapping,
         seed: int | None,
     ) -> Request:
         """Return a request; a solver's settings beat the run's, and those the task's."""
@@ -61,7 +63,7 @@ class Requests:
             self._prompts.clear()
         return self._prompts.setdefault(messages, messages)
 
-    def _sampling(self, sampling: Sampling, settings: Mapping[str, Any]) -> Sampling:
+    def _sampling(self, sampling: Sampling, settings: JsonMapping) -> Sampling:
         place = id(sampling), repr(sorted(settings.items())) if settings else ""
         kept = self._samplings.get(place)
         if kept is None or kept[0] is not sampling:
@@ -114,7 +116,7 @@ class Conversation:
             scores=scores or None,
         )
 
-    def usage(self) -> dict[str, Any]:
+    def usage(self) -> JsonObject:
         """Return the tokens of the model so far, by its name, as Inspect keeps them."""
         return (
             {self._requests.model: sum(self._usages[1:], self._usages[0])} if self._usages else {}
@@ -138,7 +140,7 @@ def _over(task: Sampling, run: Sampling) -> Sampling:
     return replace(task, **named, stop=run.stop or task.stop, extra={**task.extra, **run.extra})
 
 
-def _record(message: ChatMessage) -> dict[str, Any]:
+def _record(message: ChatMessage) -> JsonObject:
     """Return a message as it is kept in a transcript."""
-    record: dict[str, Any] = message.model_dump(mode="json", exclude_none=True, exclude={"id"})
+    record: JsonObject = message.model_dump(mode="json", exclude_none=True, exclude={"id"})
     return record

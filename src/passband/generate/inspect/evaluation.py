@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from passband.generate.inspect.calls import TrialCalls, noting_solver, watched
 from passband.generate.inspect.installed import message_of
-from passband.generate.provider import Hopeless
+from passband.generate.provider import Hopeless, JsonMapping
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -142,7 +142,7 @@ _AGAIN = 0.02  # seconds between two looks whether it is our turn
 class InspectEvaluation:
     """A call of Inspect's `eval_async` for one task and one model."""
 
-    def __init__(self, task: Task, model: Any, settings: Mapping[str, Any]) -> None:
+    def __init__(self, task: Task, model: Any, settings: JsonMapping) -> None:
         self.count = 0  # samples that were run, or are
         self._feed = Feed()
         self._trials: dict[tuple[str, int], TrialCalls] = {}

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from passband.generate.inspect.guard import HandedBack
 from passband.generate.inspect.only_generates import unsupported
-from passband.generate.provider import Completion, Finish, Message, Sampling
+from passband.generate.provider import (
+    Completion,
+    Finish,
+    JsonMapping,
+    JsonObject,
+    Message,
+    Sampling,
+)
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage
@@ -28,7 +35,7 @@ _FINISH: dict[str, Finish] = {
 }
 
 
-def sampling_of(sampling: Sampling, settings: Mapping[str, Any]) -> Sampling:
+def sampling_of(sampling: Sampling, settings: JsonMapping) -> Sampling:
     """Return sampling parameters with the settings of a generation, which come before them.
 
     >>> sampling_of(Sampling(temperature=1.0), {"temperature": 0.6, "top_k": 40, "seed": 7})
@@ -40,7 +47,7 @@ def sampling_of(sampling: Sampling, settings: Mapping[str, Any]) -> Sampling:
     chosen = {name: value for name, value in settings.items() if value is not None}
     extra = {name: chosen[name] for name in _SAME_NAME if name in chosen}
     body = {k: v for k, v in chosen.get("extra_body", {}).items() if k != "metadata"}
-    named: dict[str, Any] = {
+    named: JsonObject = {
         n: chosen[n] for n in ("temperature", "top_p", "max_tokens") if n in chosen
     }
     if "stop_seqs" in chosen:

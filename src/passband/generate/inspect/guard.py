@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from passband.generate.provider import Completion, Message, Provider, Request
+from passband.generate.provider import Completion, JsonObject, Message, Provider, Request
 
 if TYPE_CHECKING:
     from inspect_ai.model import ModelUsage
@@ -119,7 +119,7 @@ class TaskGuard:
             raise HandedBack(self.reason)
 
 
-class _Sandboxes(dict[str, Any]):
+class _Sandboxes(JsonObject):
     """Fires when a sandbox is looked for."""
 
     def __init__(self, guard: TaskGuard) -> None:

@@ -10,7 +10,7 @@ to Inspect's engine, and nothing of it is recorded before.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,14 @@ from passband.generate.inspect.guard import HandedBack, KeptAnswers, TaskGuard
 from passband.generate.inspect.only_generates import is_simple, steps_of
 from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
-from passband.generate.provider import Completion, ProviderFault, Sampling, TaskError
+from passband.generate.provider import (
+    Completion,
+    JsonMapping,
+    JsonObject,
+    ProviderFault,
+    Sampling,
+    TaskError,
+)
 from passband.generate.subject import ProviderSubject, Seeds, Subject
 from passband.score import Score, inspect_scores
 
@@ -52,7 +59,7 @@ class LightSubject(Subject):
         settings = task.config.model_dump(exclude_none=True)
         self._requests = Requests(asked.provider, asked.name, settings)
         self._steps = steps_of(task)
-        self._scorers: dict[str, Any] = {}
+        self._scorers: JsonObject = {}
         for scorer in task.scorer or ():
             self._scorers[unique_scorer_name(scorer, list(self._scorers))] = scorer
         self._is_guarded = not all(map(is_simple, self._scorers.values()))
@@ -62,7 +69,7 @@ class LightSubject(Subject):
         self._replay = KeptAnswers()  # of what was drawn for trials that are handed back
 
     @property
-    def config(self) -> Mapping[str, Any]:
+    def config(self) -> JsonMapping:
         """The engine that answers, and why it is not the light one if it was."""
         common = {"inspect_ai": self._source.version, "client": "passband"}
         if self._inspect is None:

@@ -7,8 +7,10 @@ write messages and generate. Other scorers than Inspect's simple ones are admitt
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from passband.generate.provider import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -105,7 +107,7 @@ def reasons_against(task: Task) -> list[str]:
     return list(dict.fromkeys(reasons))
 
 
-def unsupported(settings: Mapping[str, Any]) -> list[str]:
+def unsupported(settings: JsonMapping) -> list[str]:
     """Return the settings of a generation that passband's client cannot carry.
 
     >>> unsupported({"temperature": 0.6, "num_choices": 1, "logprobs": True})
@@ -173,7 +175,7 @@ def _is_plain(message: ChatMessage) -> bool:
     )
 
 
-def _arguments(step: Any) -> dict[str, Any]:
+def _arguments(step: Any) -> JsonObject:
     """Return the settings of a generation among a solver's arguments."""
     from inspect_ai._util.registry import registry_params
     from inspect_ai.model import GenerateConfig

@@ -17,7 +17,7 @@ from passband.generate.fingerprint.digest import file_digests, function_spec
 from passband.generate.inspect.installed import message_of, require_inspect
 from passband.generate.inspect.model import InspectModel, resolve_model, with_active_model
 from passband.generate.problem import Problem
-from passband.generate.provider import Message
+from passband.generate.provider import JsonMapping, JsonObject, Message
 from passband.generate.registry import Connection
 from passband.generate.subject import Model
 from passband.score import Reference
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage
 
 
-def keyed_samples(name: str, dataset: Iterable[Sample]) -> dict[str, Any]:
+def keyed_samples(name: str, dataset: Iterable[Sample]) -> JsonObject:
     """Return the samples of a data set by key: their ids, or 1, 2, ... for those without."""
     samples: dict[str, Sample] = {}
     for position, sample in enumerate(dataset, start=1):
@@ -61,9 +61,9 @@ def _messages(prompt: Any) -> tuple[Message, ...]:
     return tuple(Message(cast(Any, turn.role), text_of(turn.content)) for turn in prompt)
 
 
-def _doc(sample: Sample) -> dict[str, Any]:
+def _doc(sample: Sample) -> JsonObject:
     """Return what else a sample consists of, as JSON values."""
-    doc: dict[str, Any] = {}
+    doc: JsonObject = {}
     if sample.metadata:
         doc["metadata"] = _plain(sample.metadata)
     if not isinstance(sample.input, str) and not all(map(_is_plain, sample.input)):
@@ -117,7 +117,7 @@ class InspectTask:
 
     name: str
     reference: str  # how it was named: inspect_evals/aime2024, tasks.py@sums, module:function
-    arguments: Mapping[str, Any]  # that it was made with
+    arguments: JsonMapping  # that it was made with
     version: str  # of inspect_ai
     task: Any  # an inspect_ai.Task, which must not be changed
     samples: Mapping[str, Sample]  # of inspect_ai, by key
@@ -135,7 +135,7 @@ class InspectTask:
 
 def load_inspect_tasks(
     reference: str,
-    arguments: Mapping[str, Any] | None = None,
+    arguments: JsonMapping | None = None,
     model: Model | None = None,
     connection: Connection | None = None,
 ) -> list[InspectTask]:
@@ -180,7 +180,7 @@ def source_of(task: Any) -> InspectTask:
     return InspectTask(name, name, {}, version, made, _samples(name, name, made), code)
 
 
-def _samples(reference: str, name: str, task: Any) -> dict[str, Any]:
+def _samples(reference: str, name: str, task: Any) -> JsonObject:
     if getattr(task, "sample_source", None) is not None:
         raise InvalidInput(
             f"inspect:{reference}: {name} makes its samples while it runs (a SampleSource), so "
@@ -201,7 +201,7 @@ def _code(reference: str, task: Any) -> dict[str, str]:
     return code
 
 
-def _made(reference: str, arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _made(reference: str, arguments: JsonMapping) -> list[tuple[str, Any]]:
     """Return names and tasks; what the task's own code raises is an error of the input."""
     from inspect_ai import Task
 
@@ -250,7 +250,7 @@ def _function_name(function: Any) -> str:
     return str(getattr(function, "__name__", "task"))
 
 
-def _called(reference: str, function: Any, arguments: Mapping[str, Any]) -> Any:
+def _called(reference: str, function: Any, arguments: JsonMapping) -> Any:
     _refuse_unknown(reference, [function], arguments)
     return function(**arguments)
 
@@ -258,7 +258,7 @@ def _called(reference: str, function: Any, arguments: Mapping[str, Any]) -> Any:
 # -- registry, file, file@task -------------------------------------------------------------
 
 
-def _by_inspect(reference: str, arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _by_inspect(reference: str, arguments: JsonMapping) -> list[tuple[str, Any]]:
     # Public functions of Inspect only run tasks; those that its command uses, too, make them.
     from inspect_ai._eval.loader import create_file_tasks, load_file_tasks, load_tasks
     from inspect_ai._util.registry import registry_lookup

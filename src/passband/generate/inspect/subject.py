@@ -22,6 +22,7 @@ from passband.generate.provider import (
     GaveUp,
     Hopeless,
     InvalidReply,
+    JsonObject,
     Provider,
     ProviderFault,
     Rejected,
@@ -133,7 +134,7 @@ def _scores(scores: Any) -> dict[str, Score] | None:
     return named or None
 
 
-def _transcript(messages: Sequence[ChatMessage], calls: int) -> list[dict[str, Any]] | None:
+def _transcript(messages: Sequence[ChatMessage], calls: int) -> list[JsonObject] | None:
     """Return the conversation, where it is more than one answer to one prompt."""
     has_tools = any(getattr(message, "tool_calls", None) for message in messages)
     if calls < 2 and not has_tools:
@@ -232,7 +233,7 @@ class InspectSubject(Subject):
         await self._model.close()
 
 
-def _settings(config: Any, sampling: Sampling, connection: Connection) -> dict[str, Any]:
+def _settings(config: Any, sampling: Sampling, connection: Connection) -> JsonObject:
     """Return the options of the evaluation: no log, bounded attempts, the run's sampling."""
     generate = {
         "temperature": sampling.temperature,
@@ -257,7 +258,7 @@ def _settings(config: Any, sampling: Sampling, connection: Connection) -> dict[s
     }
 
 
-def _extra(sampling: Sampling) -> dict[str, Any]:
+def _extra(sampling: Sampling) -> JsonObject:
     """Return further parameters: by name where Inspect knows them, else in the body."""
     from inspect_ai.model import GenerateConfig
 

@@ -12,13 +12,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 from passband.errors import InvalidInput
 from passband.generate.provider import (
     Completion,
     Crashed,
     InvalidReply,
+    JsonMapping,
+    JsonObject,
     Provider,
     ProviderFault,
     RateLimited,
@@ -224,12 +225,12 @@ class Pool(Provider):
     # -- what a provider may say of itself ---------------------------------------------------
 
     @cached_property
-    def spec(self) -> Mapping[str, Any]:
+    def spec(self) -> JsonMapping:
         """Return what answers depend on beyond the model's name."""
         return self.replicas[0].provider.spec
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """Return how requests differ from the settings, at any address."""
         configs = [replica.provider.config for replica in self.replicas]
         return {name: value for config in configs for name, value in config.items()}

@@ -16,6 +16,7 @@ from typing import Any
 from passband.generate.provider import (
     Completion,
     InvalidReply,
+    JsonObject,
     Request,
     Sampling,
     UnsupportedSetting,
@@ -28,7 +29,7 @@ from passband.generate.servers.openai_wire import completions_of, parsed_reply
 _INPUTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
-def message_fields(model: str, request: Request, *, stream: bool) -> dict[str, Any]:
+def message_fields(model: str, request: Request, *, stream: bool) -> JsonObject:
     """Return the fields of a request; parameters that are None are not sent."""
     sampling = request.sampling
     system = "\n\n".join(m.content for m in request.messages if m.role == "system")
@@ -60,13 +61,13 @@ def read_message(raw: bytes, request: Request) -> list[Completion]:
     return [_cut(completion._replace(seed=None), blank) for completion in completions]
 
 
-def _of_openai(reply: dict[str, Any]) -> dict[str, Any]:
+def _of_openai(reply: JsonObject) -> JsonObject:
     """Return a reply in the form of OpenAI's protocol."""
     if reply.get("error"):
         return {"error": reply["error"]}
     blocks = [block for block in reply["content"] if isinstance(block, dict)]
     calls = [_call(block) for block in blocks if block.get("type") == "tool_use"]
-    message: dict[str, Any] = {"role": "assistant", "content": reply["content"]}
+    message: JsonObject = {"role": "assistant", "content": reply["content"]}
     if calls:
         message["tool_calls"] = calls
     choice = {
@@ -78,12 +79,12 @@ def _of_openai(reply: dict[str, Any]) -> dict[str, Any]:
     return {"id": reply.get("id"), "choices": [choice], "usage": _usage(reply.get("usage"))}
 
 
-def _call(block: dict[str, Any]) -> dict[str, Any]:
+def _call(block: JsonObject) -> JsonObject:
     function = {"name": block.get("name"), "arguments": json.dumps(block.get("input"))}
     return {"id": block.get("id"), "type": "function", "function": function}
 
 
-def _usage(usage: Any) -> dict[str, Any] | None:
+def _usage(usage: Any) -> JsonObject | None:
     """Return tokens by OpenAI's names: tokens read from a cache are part of the prompt."""
     if not isinstance(usage, dict):
         return None
@@ -112,9 +113,9 @@ class MessageStream:
 
     def __init__(self) -> None:
         self.is_complete = False
-        self._message: dict[str, Any] = {}
-        self._usage: dict[str, Any] = {}
-        self._blocks: dict[int, dict[str, Any]] = {}
+        self._message: JsonObject = {}
+        self._usage: JsonObject = {}
+        self._blocks: dict[int, JsonObject] = {}
         self._error: Any = None
 
     def add(self, data: bytes) -> int:
@@ -136,7 +137,7 @@ class MessageStream:
             return self._add_block(event)
         return 0  # a ping, the end of a block, or an event of a later version
 
-    def _add_block(self, event: dict[str, Any]) -> int:
+    def _add_block(self, event: JsonObject) -> int:
         index = event.get("index")
         block = self._blocks.setdefault(index if type(index) is int else 0, {})
         block |= _object(event.get("content_block"))
@@ -149,7 +150,7 @@ class MessageStream:
                 added += len(piece)
         return added
 
-    def reply(self) -> dict[str, Any]:
+    def reply(self) -> JsonObject:
         """Return the message; a stream that ends before it does is none."""
         if self._error is not None:
             return {"error": self._error}
@@ -159,7 +160,7 @@ class MessageStream:
         return {**self._message, "content": content, "usage": self._usage}
 
 
-def _whole(block: dict[str, Any]) -> dict[str, Any]:
+def _whole(block: JsonObject) -> JsonObject:
     """Return a block; the input of a tool comes as pieces of JSON."""
     if "partial_json" not in block:
         return block
@@ -169,7 +170,7 @@ def _whole(block: dict[str, Any]) -> dict[str, Any]:
         return {**block, "input": block["partial_json"]}
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _object(value: Any) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 

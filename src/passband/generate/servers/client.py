@@ -12,7 +12,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
 
 import aiohttp
 
@@ -20,6 +19,7 @@ from passband.errors import InvalidInput
 from passband.generate.provider import (
     Completion,
     Hopeless,
+    JsonMapping,
     Provider,
     TimedOut,
     Unavailable,
@@ -259,7 +259,7 @@ class Server(Provider):
         self.address: str = address_of(url)
 
     @property
-    def config(self) -> Mapping[str, Any]:
+    def config(self) -> JsonMapping:
         """Return how requests differ from the settings; recorded with the run."""
         return {"headers": self._header_names} if self._header_names else {}
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from passband.generate.provider import Completion, InvalidReply, Message, Request
+from passband.generate.provider import Completion, InvalidReply, JsonObject, Message, Request
 from passband.generate.servers.client import Client, Server, api_key, native_url
 from passband.generate.servers.event_stream import parsed_event
 from passband.generate.servers.http import endpoint_of
@@ -28,12 +28,10 @@ _OF_REQUEST = frozenset({  # the other fields are those of generationConfig
 _CONFIG = ("generationConfig", "generation_config")
 
 
-def content_fields(request: Request) -> dict[str, Any]:
+def content_fields(request: Request) -> JsonObject:
     """Return the fields of a request; parameters that are None are not sent."""
     system = "\n\n".join(m.content for m in request.messages if m.role == "system")
-    fields: dict[str, Any] = {
-        "contents": [_content(m) for m in request.messages if m.role != "system"]
-    }
+    fields: JsonObject = {"contents": [_content(m) for m in request.messages if m.role != "system"]}
     if system:
         fields["systemInstruction"] = {"parts": [{"text": system}]}
     extra = request.sampling.extra
@@ -43,12 +41,12 @@ def content_fields(request: Request) -> dict[str, Any]:
     return fields
 
 
-def _content(message: Message) -> dict[str, Any]:
+def _content(message: Message) -> JsonObject:
     role = "model" if message.role == "assistant" else "user"
     return {"role": role, "parts": [{"text": message.content}]}
 
 
-def _config(request: Request) -> dict[str, Any]:
+def _config(request: Request) -> JsonObject:
     sampling, seed, count = request.sampling, request.seeds[0], len(request.seeds)
     extra = {
         name: value
@@ -74,14 +72,12 @@ def read_content(raw: bytes, request: Request) -> list[Completion]:
     return completions_of(_of_openai(parsed_reply(raw)), raw, request, chat=True)
 
 
-def _of_openai(reply: dict[str, Any]) -> dict[str, Any]:
+def _of_openai(reply: JsonObject) -> JsonObject:
     """Return a reply in the form of OpenAI's protocol."""
     candidates = reply.get("candidates")
     several = candidates if isinstance(candidates, list) else []
     choices = [_choice(place, candidate) for place, candidate in enumerate(several)]
-    kept: dict[str, Any] = {
-        name: reply[name] for name in ("error", "promptFeedback") if name in reply
-    }
+    kept: JsonObject = {name: reply[name] for name in ("error", "promptFeedback") if name in reply}
     return {
         **kept,
         "id": reply.get("responseId"),
@@ -93,7 +89,7 @@ def _of_openai(reply: dict[str, Any]) -> dict[str, Any]:
 def _choice(place: int, candidate: Any) -> Any:
     if not isinstance(candidate, dict):
         return candidate
-    choice: dict[str, Any] = {
+    choice: JsonObject = {
         "index": candidate.get("index", place),
         "finish_reason": candidate.get("finishReason"),
     }
@@ -104,18 +100,18 @@ def _choice(place: int, candidate: Any) -> Any:
     parts = stated if isinstance(stated, list) else []
     pieces = [part for part in parts if isinstance(part, dict)]
     calls = [part["functionCall"] for part in pieces if isinstance(part.get("functionCall"), dict)]
-    message: dict[str, Any] = {"role": "assistant", "content": parts if parts else None}
+    message: JsonObject = {"role": "assistant", "content": parts if parts else None}
     if calls:
         message["tool_calls"] = [_call(call) for call in calls]
     return {**choice, "message": message}
 
 
-def _call(call: dict[str, Any]) -> dict[str, Any]:
+def _call(call: JsonObject) -> JsonObject:
     function = {"name": call.get("name"), "arguments": json.dumps(call.get("args"))}
     return {"id": call.get("id"), "type": "function", "function": function}
 
 
-def _usage(usage: Any) -> dict[str, Any] | None:
+def _usage(usage: Any) -> JsonObject | None:
     """Return tokens by OpenAI's names.
 
     Thoughts are counted beside the answer, unless the total says that they are part of it.
@@ -143,8 +139,8 @@ class ContentStream:
     is_complete = False  # the stream ends without a word
 
     def __init__(self) -> None:
-        self._top: dict[str, Any] = {}
-        self._candidates: dict[int, dict[str, Any]] = {}
+        self._top: JsonObject = {}
+        self._candidates: dict[int, JsonObject] = {}
 
     def add(self, data: bytes) -> int:
         """Take in the data of an event."""
@@ -156,7 +152,7 @@ class ContentStream:
         several = candidates if isinstance(candidates, list) else []
         return sum(self._add(one) for one in several if isinstance(one, dict))
 
-    def _add(self, piece: dict[str, Any]) -> int:
+    def _add(self, piece: JsonObject) -> int:
         index = piece.get("index")
         place = index if type(index) is int else 0
         whole = self._candidates.setdefault(place, {"index": place})
@@ -170,7 +166,7 @@ class ContentStream:
         parts += added
         return sum(len(str(part.get("text", ""))) for part in added if isinstance(part, dict))
 
-    def reply(self) -> dict[str, Any]:
+    def reply(self) -> JsonObject:
         """Return the whole reply; a stream that ends before its answers do is none."""
         if "error" in self._top:
             return {"error": self._top["error"]}

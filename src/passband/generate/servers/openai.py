@@ -13,13 +13,13 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from passband.errors import InvalidInput, nearest
 from passband.generate.provider import (
     Completion,
     Hopeless,
+    JsonMapping,
     ProviderFault,
     Request,
     Sampling,
@@ -42,15 +42,15 @@ class _Habit:
     model: re.Pattern[str]  # that the name of the model matches
     settings: tuple[str, ...]
     text: str
-    is_off: Callable[[Mapping[str, Any]], bool] = lambda extra: False  # by further settings
+    is_off: Callable[[JsonMapping], bool] = lambda extra: False  # by further settings
 
 
-def _thinks_not(extra: Mapping[str, Any]) -> bool:
+def _thinks_not(extra: JsonMapping) -> bool:
     thinking = extra.get("thinking")
     return isinstance(thinking, Mapping) and thinking.get("type") == "disabled"
 
 
-def _requires(extra: Mapping[str, Any]) -> bool:
+def _requires(extra: JsonMapping) -> bool:
     provider = extra.get("provider")
     return isinstance(provider, Mapping) and provider.get("require_parameters") is True
 
@@ -171,7 +171,7 @@ class OpenAIServer(Server):
         super().__init__(client, url, headers)
 
     @property
-    def config(self) -> Mapping[str, Any]:
+    def config(self) -> JsonMapping:
         """Return how requests differ from the settings; recorded with the run."""
         name = self._payloads.length_name
         return super().config if name is None else {"length_name": name, **super().config}

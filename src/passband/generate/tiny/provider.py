@@ -10,15 +10,21 @@ import asyncio
 import hashlib
 import math
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
-from typing import Any
 
 from passband.errors import InvalidInput
-from passband.generate.provider import Completion, Provider, Rejected, Request, Sampling
+from passband.generate.provider import (
+    Completion,
+    JsonMapping,
+    Provider,
+    Rejected,
+    Request,
+    Sampling,
+)
 from passband.generate.tiny.vocabulary import CONTEXT, END, VOCABULARY, Draw
 
 SAMPLER = 1  # version; another one gives other completions for the same seeds
@@ -49,7 +55,7 @@ class Tiny(Provider):
         self._worker: asyncio.Task[None] | None = None
 
     @cached_property
-    def spec(self) -> Mapping[str, Any]:
+    def spec(self) -> JsonMapping:
         """The version of the sampler and a digest of the weights."""
         weights = resources.files(__package__).joinpath("weights.npz").read_bytes()
         digest = f"sha256:{hashlib.sha256(weights).hexdigest()[:16]}"
