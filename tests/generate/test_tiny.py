@@ -18,11 +18,9 @@ import yaml
 from passband.errors import InvalidInput
 from passband.generate.provider import Completion, Message, Provider, Rejected, Request, Sampling
 from passband.generate.tiny import Tiny
-from passband.generate.tiny.draw import Draw
 from passband.generate.tiny.model import Model, load_model, steady
-from passband.generate.tiny.sampler import choose, sample
-from passband.generate.tiny.uniforms import uniforms
-from passband.generate.tiny.vocabulary import CONTEXT, VOCABULARY, decode, encode
+from passband.generate.tiny.sampler import choose, sample, uniforms
+from passband.generate.tiny.vocabulary import CONTEXT, VOCABULARY, Draw, decode, encode
 from passband.types import Floats, Ints
 
 pytestmark = pytest.mark.slow

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from passband.generate.provider import Completion, Crashed, Request, Unavailable
+from passband.generate.provider import Completion, Crashed, Provider, Request, Unavailable
 from passband.generate.registry import Connection
 from passband.run.session import run_session
 from passband.run.settings import Patience, Settings
@@ -15,7 +15,7 @@ from support.samples.stores import recount
 QUICK = Patience(first_pause=0.001, longest_pause=0.01, outage=20.0)
 
 
-class Poisoned:
+class Poisoned(Provider):
     """A model that always fails on one problem."""
 
     batch = 1

@@ -20,8 +20,8 @@ from unittest.mock import patch
 import aiohttp
 
 from passband.errors import PassbandError
-from passband.generate import deadlines
 from passband.generate.registry import Connection
+from passband.generate.servers import client
 from passband.generate.subject import ProviderSubject
 from passband.run import session as session_module
 from passband.run.loop import loop as loop_module
@@ -128,7 +128,7 @@ class Simulation:
                 stack.enter_context(patch.object(session_module, name, value))
             stack.enter_context(patch("aiohttp.TCPConnector", _connector))
             stack.enter_context(patch.object(loop_module, "_TICK", _TICK))
-            stack.enter_context(patch.object(deadlines, "_LOOKS", _LOOKS))
+            stack.enter_context(patch.object(client, "_LOOKS", _LOOKS))
             ending = self._run(session)
         if disk.has_failed:
             self.ledger.play("disk")

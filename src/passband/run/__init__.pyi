@@ -18,6 +18,7 @@ from passband.run.label.enter import LabelRequest as LabelRequest
 from passband.run.label.enter import enter_labels as enter_labels
 from passband.run.notices import Stop as Stop
 from passband.run.progress import RunProgress as RunProgress
+from passband.run.progress import Silent as Silent
 from passband.run.progress import TaskProgress as TaskProgress
 from passband.run.progress import Waiting as Waiting
 from passband.run.progress import Watcher as Watcher

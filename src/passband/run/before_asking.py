@@ -95,7 +95,6 @@ def _ignored(runs: Sequence[TaskRun]) -> list[str]:
     sentences = [
         f"{sentence}."
         for run in runs
-        if hasattr(run.subject, "ignored")
         for sentence in run.subject.ignored(run.sampling, seeds=run.seed is not None)
     ]
     return list(dict.fromkeys(sentences))

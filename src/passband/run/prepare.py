@@ -69,7 +69,7 @@ def prepare(
     given; `positions` are the places of the problems in the data, of which they may be some.
     `elsewhere` are the trials of each problem, by its key, that another store holds.
     """
-    model, address = subject.name, getattr(subject, "address", None)
+    model, address = subject.name, subject.address
     earlier = store.config(task.name, model)
     check_shard(store.directory, earlier, settings.shard, max(1, subject.batch))
     rule = make_rule(earlier, settings, problems)
@@ -244,7 +244,7 @@ def _brought(store: Store, number: int) -> dict[str, int]:
 
 def further_spec(task: Task, subject: Subject) -> dict[str, Any]:
     """Return what trials depend on beyond model, sampling and seeds."""
-    return {**task.spec, **getattr(subject, "spec", {})}
+    return {**task.spec, **subject.spec}
 
 
 def record_subject(store: Store, task_run: TaskRun) -> None:
@@ -263,7 +263,7 @@ def record_subject(store: Store, task_run: TaskRun) -> None:
 def _config(
     store: Store, task: Task, truncated: str, subject: Subject, rule: WidthRule | None
 ) -> Mapping[str, Any]:
-    own = dict(getattr(subject, "config", {}))
+    own = dict(subject.config)
     earlier = store.config(task.name, subject.name)
     before = earlier.get("subject", {})
     if "engine" in own:  # one of several that give the same; a run may have been asked by each

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from passband.errors import ConflictingArguments, InvalidInput
-from passband.generate import Connection, Model, is_local
+from passband.generate import Connection, Model, Provider, Subject, adapted, is_local
 from passband.run.budget import find_price
 from passband.run.dry_run import DryRun, dry_run
 from passband.run.genai_prices import suggested_price
@@ -350,7 +350,10 @@ def _check_shards(tasks: Iterable[Task], settings: Settings, launch: Launch | No
 
 
 def _label(model: Model) -> str:
-    return model if isinstance(model, str) else str(getattr(model, "name", "run"))
+    if isinstance(model, str):
+        return model
+    subject = adapted(model)
+    return (isinstance(subject, (Provider, Subject)) and subject.name) or "run"
 
 
 def _check_adjustments(adjustments: Overrides, model: Model, options: Mapping[str, Any]) -> None:

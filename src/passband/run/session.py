@@ -191,7 +191,7 @@ def run_session(
             is_leased=settings.is_leased,
             closing=closing,
         )
-        with _recorded(runner, settings.concurrency, getattr(subjects[0], "address", None)):
+        with _recorded(runner, settings.concurrency, subjects[0].address):
             ending = _completed(runner, on_start)
             if ending == "finished" and shard is None:
                 _recheck(runner, watcher)
@@ -247,7 +247,7 @@ def make_subjects(tasks: Sequence[Task], model: Model, connection: Connection) -
     subjects = []
     for task in tasks:
         if task.subject is not None:
-            subjects.append(task.subject(model, connection))
+            subjects.append(make_subject(task.subject(model, connection)))
             continue
         shared = shared or make_subject(model, connection)
         subjects.append(shared)
@@ -266,7 +266,7 @@ def prepare_all(
     elsewhere: TrialMasks | None = None,
 ) -> list[TaskRun]:
     """Enter tasks into the store, and warn of what the user should know before any request."""
-    address = getattr(subjects[0], "address", None)
+    address = subjects[0].address
     earlier = read_earlier(store.directory, [task.name for task in tasks], subjects[0].name)
     if judges:
         check_judges(judges, store.directory, tasks, problems, subjects[0].name, settings, watcher)

@@ -222,7 +222,7 @@ class TaskRun:
     @property
     def has_one_seed(self) -> bool:
         """Whether only the first seed of a request is used."""
-        return getattr(self.subject, "one_seed", False)
+        return self.subject.one_seed
 
     @cached_property
     def is_in_order(self) -> bool:

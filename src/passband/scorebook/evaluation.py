@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from passband.adaptive import ALL_SPLITS
 from passband.errors import InvalidInput, WrongType
+from passband.generate import JsonMapping
 from passband.scorebook.datasets import Datasets
 from passband.scorebook.hyperparameters import Hyperparameters
 from passband.scorebook.inference import InferenceFunction
-from passband.scorebook.options import EvaluateOptions, Options
+from passband.scorebook.options import EvaluateOptions, EvaluationSettings
 from passband.scorebook.results import Results, Row, shape_results
 from passband.scorebook.sweep import Sweep
 from passband.system import complete_anywhere
@@ -40,7 +41,7 @@ async def evaluate_async(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: JsonMapping | None = None,
     seed: int | None = None,
     return_items: Literal[False] = False,
     **options: Unpack[EvaluateOptions],
@@ -53,7 +54,7 @@ async def evaluate_async(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: JsonMapping | None = None,
     seed: int | None = None,
     return_items: bool = False,
     **options: Unpack[EvaluateOptions],
@@ -65,7 +66,7 @@ async def evaluate_async(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: JsonMapping | None = None,
     seed: int | None = None,
     return_items: bool = False,
     **options: Unpack[EvaluateOptions],
@@ -82,11 +83,16 @@ async def evaluate_async(
     new folder of runs/. Ids and `metadata` are recorded. A run that fails is in the results, with
     its error, and warned of; if all fail, or there is only one, the error is raised.
 
-    The further options are those of `passband.scorebook.options.Options`.
+    The further options are those of `passband.scorebook.options.EvaluationSettings`.
     """
     _check(seed, metadata, {"experiment_id": experiment_id, "project_id": project_id})
     sweep = Sweep(
-        Options.of(options), experiment_id, project_id, dict(metadata or {}), seed, return_items
+        EvaluationSettings.of(options),
+        experiment_id,
+        project_id,
+        dict(metadata or {}),
+        seed,
+        return_items,
     )
     runs = await sweep.run(inference, datasets, hyperparameters, split)
     return shape_results(runs, return_items=return_items)
@@ -100,7 +106,7 @@ def evaluate(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: JsonMapping | None = None,
     seed: int | None = None,
     return_items: Literal[False] = False,
     **options: Unpack[EvaluateOptions],
@@ -113,7 +119,7 @@ def evaluate(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: JsonMapping | None = None,
     seed: int | None = None,
     return_items: bool = False,
     **options: Unpack[EvaluateOptions],
@@ -125,7 +131,7 @@ def evaluate(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: JsonMapping | None = None,
     seed: int | None = None,
     return_items: bool = False,
     **options: Unpack[EvaluateOptions],

@@ -13,7 +13,7 @@ from inspect_ai.util import json_schema
 
 from passband.errors import InvalidInput
 from passband.generate.inspect.model import resolve_model
-from passband.generate.provider import Completion, Rejected, Request
+from passband.generate.provider import Completion, Provider, Rejected, Request
 from passband.generate.registry import Connection
 from passband.run.loop.attempts import NothingAnswered
 from support.runs.inspect_runs import rows, run, scores, statuses
@@ -76,7 +76,7 @@ def test_inspects_own_client_takes_one_address() -> None:
         resolve_model("mockllm/model", connection)
 
 
-class Remembering:
+class Remembering(Provider):
     """A provider that remembers its requests."""
 
     batch, name = 1, "remembering"

@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 
 from passband.errors import PassbandError
-from passband.generate.provider import Completion, ProviderFault, RateLimited, Request, Unavailable
+from passband.generate.provider import (
+    Completion,
+    Provider,
+    ProviderFault,
+    RateLimited,
+    Request,
+    Unavailable,
+)
 from passband.generate.registry import Connection
 from passband.run.loop import loop, recorder
 from passband.run.loop.attempts import NothingAnswered
@@ -26,7 +33,7 @@ from support.servers import fault_server as faults
 from support.servers.fault_server import FaultServer
 
 
-class Model:
+class Model(Provider):
     """A provider of one's own."""
 
     batch = 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from passband.generate.provider import Completion, Crashed, Request
+from passband.generate.provider import Completion, Crashed, Provider, Request
 from passband.generate.registry import Connection
 from passband.run.loop import recorder
 from passband.run.loop.loop import StuckSchedule
@@ -56,7 +56,7 @@ class UntilTwoRight:
             self.right[row.problem] += any(score.value == 1 for score in row.scores)
 
 
-class Scripted:
+class Scripted(Provider):
     """A model whose answers depend on the problem and on how often it was asked."""
 
     batch = 1

@@ -12,7 +12,7 @@ import pytest
 from passband import Outcomes, compare, summarize
 from passband.errors import InvalidInput
 from passband.generate.problem import Problem
-from passband.generate.provider import Completion, Crashed, Request
+from passband.generate.provider import Completion, Crashed, Provider, Request
 from passband.generate.registry import Connection
 from passband.run.schedule.width import until_schedule
 from passband.run.session import RunResult
@@ -33,7 +33,7 @@ GOAL = WidthGoal(0.07)
 RATES = [0.9, 0.1, 0.5, 0.7, 1.0, 0.0, 0.3, 0.6, 0.95, 0.2]
 
 
-class Chancy:
+class Chancy(Provider):
     """A model whose answer to a problem is right at its rate; the seed decides."""
 
     name = "chancy"

@@ -10,7 +10,7 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.generate.problem import Problem
-from passband.generate.provider import Completion, Message, Request, Sampling
+from passband.generate.provider import Completion, Message, Provider, Request, Sampling
 from passband.generate.registry import Connection, register_provider
 from passband.run.rescore.recorded_task import recorded_task
 from passband.run.session import run_session
@@ -33,7 +33,7 @@ PRICES = "{good: {prompt: 0, completion: 10}, weak: {prompt: 0, completion: 10}}
 RATES = {"good": 0.9, "weak": 0.5}
 
 
-class Dice:
+class Dice(Provider):
     """A model that is right with a rate that its name says."""
 
     batch = 1

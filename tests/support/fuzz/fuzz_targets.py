@@ -15,9 +15,8 @@ from typing import Any
 from passband import plan_difference
 from passband.adaptive.bank import read_bank, write_bank
 from passband.adaptive.remote import records
-from passband.adaptive.remote.faults import refusal
-from passband.adaptive.server.body import Fields, parse
-from passband.adaptive.server.refusal import Refusal
+from passband.adaptive.remote.service import refusal
+from passband.adaptive.server.body import Fields, Refusal, parse
 from passband.errors import InvalidInput
 from passband.files.records import column_names, read_records
 from passband.generate.provider import Message, Request, Sampling

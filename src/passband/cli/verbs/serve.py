@@ -37,11 +37,11 @@ def serve(
     """Serve adaptive tests over local banks, using the Trismik protocol."""
     from dataclasses import replace
 
-    from passband.adaptive import DESIGN, Settings, read_keys, required_bank
+    from passband.adaptive import DESIGN, ServeSettings, read_keys, required_bank
     from passband.adaptive import serve as listen
 
     design = replace(DESIGN, se=se, max_items=max_items)
-    settings = Settings(state, host, port, read_keys(key_file), design, rate)
+    settings = ServeSettings(state, host, port, read_keys(key_file), design, rate)
     found = [required_bank(name) for name in banks]
     names = ", ".join(f"{bank.name}:adaptive" for bank in found)
     listen(found, settings, lambda address: _announce(address, names, bool(settings.keys)))

@@ -138,8 +138,7 @@ class Judges:
         if not isinstance(scorer, JudgeScorer):
             return scorer
         judge = self._judge(scorer.options)
-        spec = getattr(judge.subject, "spec", {})
-        return scorer.with_model(spec, getattr(judge.subject, "address", None))
+        return scorer.with_model(judge.subject.spec, judge.subject.address)
 
     def refuse_moved(
         self, runs: Sequence[RunRecord], scorers: Sequence[Scorer], *, is_allowed: bool

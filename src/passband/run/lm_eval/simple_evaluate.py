@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import ConflictingArguments, InvalidInput, WrongType
-from passband.generate import Model, Provider
+from passband.generate import Model, Provider, Subject, adapted
 from passband.run.lm_eval.arguments import (
     check_batch_size,
     gen_fields,
@@ -151,9 +151,8 @@ class _Prompts:
         return cls(bool(template if turns is None else turns))
 
 
-def _check_model(model: object) -> None:
-    known = isinstance(model, str) or callable(model)
-    if not known and not any(hasattr(model, name) for name in ("generate", "answer")):
+def _check_model(model: Model) -> None:
+    if not isinstance(adapted(model), (str, Provider, Subject)) and not callable(model):
         raise WrongType(f"model must be a name, a Provider or a function; got {model!r}.")
 
 

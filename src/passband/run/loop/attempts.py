@@ -356,7 +356,7 @@ def _log_attempt(
         "request",
         INFO if fault else DEBUG,
         model=subject.name,
-        address=getattr(subject, "address", None),
+        address=subject.address,
         problem=batch.problem,
         trial=batch.trials[0],
         n=len(batch.trials),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -329,7 +329,7 @@ class Runner:
 
     async def _record(self, task_run: TaskRun, rows: list[TrialRow], batch: PendingBatch) -> None:
         """Hand rows to the recorder; trials that cost much count as in flight until committed."""
-        is_costly = getattr(task_run.subject, "is_costly", False)
+        is_costly = task_run.subject.is_costly
         is_doubtful = self._first_scores.is_doubtful
         # The next choice, or whether there is a next request, depends on these rows.
         at_once = is_costly or task_run.counters.is_chosen or is_doubtful
@@ -440,9 +440,7 @@ class Runner:
         """Drop the connections from before a sleep of the machine: they are dead."""
         self._warn(f"the machine slept for {seconds:.0f} s; reconnecting.")
         for subject in self._subjects(self._open):
-            reset: Callable[[], Awaitable[None]] | None = getattr(subject, "reset", None)
-            if reset is not None:
-                await reset()
+            await subject.reset()
 
     def _pass_on_notes(self) -> None:
         """Show what the subjects have to say about their requests, each note once."""

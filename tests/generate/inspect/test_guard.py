@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from passband.generate.inspect.replay import Replay
-from passband.generate.provider import Completion, Message, Request, Sampling
+from passband.generate.inspect.guard import KeptAnswers
+from passband.generate.provider import Completion, Message, Provider, Request, Sampling
 
 ASKED = Request((Message("user", "2+2"),), Sampling(), (7,))
 
 
-class Fresh:
+class Fresh(Provider):
     batch = 1
 
     async def generate(self, request: Request) -> Sequence[Completion]:
@@ -29,7 +29,7 @@ def texts(provider: Fresh, *requests: Request) -> list[str | None]:
 
 
 def test_each_answer_is_given_once_in_order() -> None:
-    replay, provider = Replay(), Fresh()
+    replay, provider = KeptAnswers(), Fresh()
     replay.keep(ASKED, Completion("first"))
     replay.keep(ASKED, Completion("second"))
     replay.before(provider)
@@ -37,7 +37,7 @@ def test_each_answer_is_given_once_in_order() -> None:
 
 
 def test_an_answer_belongs_to_its_messages_and_its_seed() -> None:
-    replay, provider = Replay(), Fresh()
+    replay, provider = KeptAnswers(), Fresh()
     replay.keep(ASKED, Completion("kept"))
     replay.before(provider)
     others = [
@@ -49,7 +49,7 @@ def test_an_answer_belongs_to_its_messages_and_its_seed() -> None:
 
 
 def test_what_is_kept_later_is_given_too() -> None:
-    replay, provider = Replay(), Fresh()
+    replay, provider = KeptAnswers(), Fresh()
     replay.before(provider)
     replay.keep(ASKED, Completion("kept"))
     assert texts(provider, ASKED) == ["kept"]

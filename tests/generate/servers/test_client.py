@@ -5,7 +5,7 @@ from collections.abc import Awaitable
 
 import pytest
 
-from passband.generate.deadlines import Deadlines
+from passband.generate.servers.client import Deadlines
 
 
 def test_what_takes_too_long_is_cancelled_and_what_does_not_is_not() -> None:
