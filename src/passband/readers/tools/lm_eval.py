@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
-from passband.readers.file_head import head_of
+from passband.readers.file_head import first_record, head_of
 from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
 from passband.readers.log_builder import Clash, LogBuilder
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
-from passband.readers.records import Items, Lines, first_record, is_joined
+from passband.readers.records import Items, Lines, is_joined
 from passband.readers.tools.lm_eval_results import (
     References,
     Rescoring,
