@@ -12,11 +12,12 @@ from statistics import variance
 from typing import TYPE_CHECKING, cast
 
 from passband.errors import InvalidInput
-from passband.stats.data import Layout, TableGroup, parse_scores
-from passband.trials import RunRecord, ScoreRow, ScorerRecord, Trials
+from passband.stats.data import parse_scores
 
 if TYPE_CHECKING:
+    from passband.stats.data import Layout, TableGroup
     from passband.stats.judged import Design, Judged
+    from passband.trials import RunRecord, ScoreRow, ScorerRecord, Trials
 
 
 BY_HAND = "chosen"  #: the design of labels whose trials a person chose
@@ -264,13 +265,9 @@ def _chance(row: ScoreRow) -> float | None:
     return chance if 0.0 < chance <= 1.0 else None
 
 
-def judged_rows(
-    layout: Layout, group: TableGroup, threshold: float | None = None
-) -> JudgeScores | None:
-    """Return the judge's scores of a group beside its labels; None where no judge is named."""
+def judged_rows(layout: Layout, group: TableGroup, threshold: float | None = None) -> JudgeScores:
+    """Return the judge's scores of a group of rows beside its labels."""
     roles = layout.roles
-    if roles.judge is None and roles.label is None:
-        return None
     numbers: Counter[str] = Counter()
     places: list[Place] = []
     scores: list[float | None] = []

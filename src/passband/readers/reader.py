@@ -16,15 +16,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from passband.errors import InvalidInput, PassbandError, describe
 from passband.log import INFO, event
-from passband.readers.groups import Groups
-from passband.readers.log import Log
-from passband.readers.options import Options
 from passband.readers.signatures import SIGNATURES, Beginning
 from passband.registry import Registry
+
+if TYPE_CHECKING:
+    from passband.readers.groups import Groups
+    from passband.readers.log import Log
+    from passband.readers.options import Options
 
 
 class Reader(Protocol):

@@ -10,20 +10,22 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest, warn
 from passband.files import reading
 from passband.log import phase
 from passband.readers.folders import SourcePath, is_dataset
 from passband.readers.groups import Groups
-from passband.readers.log import Log
 from passband.readers.options import Options
 from passband.readers.reader import TABLE, find_reader, plugin_errors, readers
-from passband.readers.runs import groups_of_runs
 from passband.stats.data import ROLES, Outcomes, Scale, Table, error_prefix
-from passband.trials import FILE, EmptyStore, RunRecord, Trials, is_run_directory
-from passband.types import ArrayLike
+from passband.trials import FILE, is_run_directory
+
+if TYPE_CHECKING:
+    from passband.readers.log import Log
+    from passband.trials import RunRecord
+    from passband.types import ArrayLike
 
 
 class Frame(Protocol):
@@ -160,7 +162,11 @@ def _groups(source: Any, options: Options, reader: str | None) -> Groups:
 
             return read_dataset(os.fspath(source), options)
         return _of_path(Path(source), options, reader)
+    from passband.readers.log import Log
+
     if isinstance(source, Log):
+        from passband.readers.runs import groups_of_runs
+
         return groups_of_runs([source], options, source=source.source.file, kind="a log")
     if reader is not None:
         raise WrongType(f"only files have a reader; got {type(source).__name__}.")
@@ -178,6 +184,8 @@ def _of_path(path: Path, options: Options, name: str | None) -> Groups:
     name, content = read_content(path, options, name)
     if isinstance(content, Groups):
         return content
+    from passband.readers.runs import groups_of_runs
+
     groups = groups_of_runs(content, options, source=str(path), kind=f"a log ({name})")
     return replace(groups, reader=name)
 
@@ -200,6 +208,8 @@ def read_content(
     if isinstance(content, Groups):
         _refuse_ignored(options, content, getattr(reader, "roles", ()), f"a file ({name})")
         return name, replace(content, reader=name)
+    from passband.readers.log import Log
+
     if not content or not all(isinstance(log, Log) for log in content):
         raise InvalidInput(f"{path}: the reader {name!r} found no trials in it.")
     return name, list(content)
@@ -288,6 +298,8 @@ def _chosen_choice(
 
 def _runs(path: Path) -> list[RunRecord]:
     """Return the runs of a directory that have trials."""
+    from passband.trials import EmptyStore, Trials
+
     with suppress(EmptyStore), Trials(path) as trials:
         return [run for run in trials.runs() if run.is_imported or trials.statuses(run.number)]
     return []

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from passband import notes
 from passband.errors import InvalidInput, NotEnoughData, UnknownName
 from passband.notes import Note
 from passband.readers import Remark, RunTally
 from passband.stats.data import SPENT_METRICS, Outcomes, Policy
-from passband.stats.decision import Plan
 from passband.stats.evidence import StoppedCounts, evidence_of, stopping_of
 from passband.stats.interval import Estimate, estimate, on_scale
 from passband.stats.metric import bounds, expand_metrics, measure, parse_metric, parse_name
@@ -23,6 +23,9 @@ from passband.summary.certified import certified_lines
 from passband.summary.default_metrics import default_metrics
 from passband.summary.problem_spread import spread_of
 from passband.summary.summary import Combined, Group, Line, Request, ScorerCounts, Summary
+
+if TYPE_CHECKING:
+    from passband.stats.decision import Plan
 
 
 def looks_stopped(outcomes: Outcomes, request: Request) -> StoppedCounts | None:

@@ -25,6 +25,7 @@ from passband.trials.file.schema import SHARDS as SHARDS
 from passband.trials.file.schema import CorruptStore as CorruptStore
 from passband.trials.file.schema import EmptyStore as EmptyStore
 from passband.trials.file.schema import corrupt as corrupt
+from passband.trials.file.schema import is_run_directory as is_run_directory
 from passband.trials.file.schema import sqlite_errors as sqlite_errors
 from passband.trials.file.wal import is_log_damaged as is_log_damaged
 from passband.trials.file.writer import LOW_WATER as LOW_WATER
@@ -44,7 +45,6 @@ from passband.trials.query.search import Column as Column
 from passband.trials.query.search import Extreme as Extreme
 from passband.trials.query.search import Found as Found
 from passband.trials.reader import Trials as Trials
-from passband.trials.reader import is_run_directory as is_run_directory
 from passband.trials.records import MAIN as MAIN
 from passband.trials.records import ORDER as ORDER
 from passband.trials.records import SHUFFLED as SHUFFLED

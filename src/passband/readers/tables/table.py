@@ -32,9 +32,7 @@ from passband.files import (
     reading,
     require_file,
 )
-from passband.readers.evidence.table import table_outcomes, table_targets
 from passband.readers.groups import Group, Groups, Remark
-from passband.readers.judged import judged_rows
 from passband.readers.options import Options
 from passband.readers.tables.matrix import (
     groups_of_matrix,
@@ -42,7 +40,7 @@ from passband.readers.tables.matrix import (
     number_rows,
     scores_in,
 )
-from passband.readers.tables.texts import PROMPT_NAMES
+from passband.readers.tables.texts import PROMPT_NAMES, texts_of
 from passband.stats.data import (
     CodedColumn,
     Layout,
@@ -216,12 +214,17 @@ def names_of_labels(labels: Mapping[str, str]) -> tuple[str | None, str | None]:
 
 def _group(layout: Layout, group: TableGroup, options: Options) -> Group:
     task, model = names_of(group)
-    judged = judged_rows(layout, group, options.threshold)
-    outcomes = table_outcomes(layout, group)
-    targets = table_targets(layout, group) if options.targets else {}
-    return Group(
-        group.key, outcomes, task, model, layout.roles.score, targets=targets, judged=judged
-    )
+    roles, outcomes, targets, judged = layout.roles, group.outcomes, {}, None
+    if texts_of(layout).columns:  # what texts show takes half of the reader, and most have none
+        from passband.readers.evidence.table import table_outcomes, table_targets
+
+        outcomes = table_outcomes(layout, group)
+        targets = table_targets(layout, group) if options.targets else {}
+    if roles.judge is not None or roles.label is not None:
+        from passband.readers.judged import judged_rows
+
+        judged = judged_rows(layout, group, options.threshold)
+    return Group(group.key, outcomes, task, model, roles.score, targets=targets, judged=judged)
 
 
 def column_remarks(
