@@ -1,6 +1,6 @@
-"""A judge's scores of the trials of one model, beside the labels that people gave to some.
+"""Scores that a judge gave to the trials of one model, beside the labels that people gave to some.
 
-Rows of a table whose scores are a judge's, with a column of labels.
+Both come from a run directory, or from two columns of a table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Verdicts = Mapping[Place, float | None]  # a judge's scores; None where it came 
 
 @dataclass(frozen=True)
 class Labels:
-    """What one labeller said of trials that were drawn in one way."""
+    """The labels of one labeller for trials that were drawn in one way."""
 
     name: str  #: of the scorer, or of the column
     values: Mapping[Place, float] = field(hash=False)
@@ -54,7 +54,7 @@ class JudgeScores:
 
     @property
     def title(self) -> str:
-        """What tables call the judge: its scorer, or its model where the scorer has no own name."""
+        """The name of the judge in tables: its scorer, or its model if that has no own name."""
         return title_of(self.judge, self.model)
 
     @property
@@ -203,7 +203,7 @@ def judge_scores(
     spec = scorer.spec or {}
     return judge_of(
         verdicts,
-        [one for one in labels if one.values or one.by_hand],
+        [given for given in labels if given.values or given.by_hand],
         judge=scorer.name,
         identity=scorer.identity,
         model=spec.get("model") if isinstance(spec.get("model"), str) else None,
@@ -222,7 +222,7 @@ def _votes(
     if not isinstance(number, int) or aggregate != "mean":
         return None
     votes = trials.votes(scorer.number) if number > 1 else ()
-    return {(keys[one.problem], one.trial): one.values for one in votes} or number
+    return {(keys[vote.problem], vote.trial): vote.values for vote in votes} or number
 
 
 def _within(labels: Labels, verdicts: Verdicts) -> Labels:

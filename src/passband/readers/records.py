@@ -7,8 +7,6 @@
     return [builder.log(remarks=lines.remarks())]
 
 `Lines` are those of a file in JSON lines, `Items` those of a list within a JSON document.
-
-Columns that were added to the lines of a log, by which several logs were joined into a table.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ Runs know their task, model, scorers and problems, so they are split by name and
 `--by` takes task, model, scorer, or a name in the problems' data; `--cluster` takes the latter, or
 prompt.
 Several logs of one task and model, as a folder may hold, are split by `log`, the name of each.
-
-The votes of recorded trials: what each trial answered, as its scorer read it.
+The votes of a run are the answers that its scorer read from the trials.
 """
 
 from __future__ import annotations

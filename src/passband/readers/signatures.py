@@ -41,6 +41,8 @@ class Beginning:
     @cached_property
     def fields(self) -> frozenset[str]:
         """The names in the first object of a JSON file, and in the objects within it."""
+        if form_of(self._path.name) not in ("json", "jsonl"):
+            return frozenset()
         head = head_of(self._path)
         first = head[0] if isinstance(head, list) and head else head
         # Some files begin with a broken line, and others are too long a line for `head_of`.

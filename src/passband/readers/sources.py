@@ -1,6 +1,7 @@
-"""`read` and `outcomes_of`: any source of trials in, groups of outcomes or outcomes out.
+"""Read any source of trials: a path, a data frame, records or a matrix.
 
-Tasks and models chosen by name among several sources, each of which may hold some of them.
+`read` returns a group of outcomes for each model and task, `outcomes_of` the outcomes of the only
+one. Of several sources, `chosen_sources` says which holds the wanted tasks and models.
 """
 
 from __future__ import annotations
@@ -91,13 +92,13 @@ def read(
     groups = groups.stating(options.scales)
     if threshold is None or groups.is_cut:
         return groups
-    cut = [replace(one, outcomes=one.outcomes.binarize(threshold)) for one in groups.groups]
+    cut = (replace(group, outcomes=group.outcomes.binarize(threshold)) for group in groups.groups)
     return replace(groups, groups=tuple(cut))
 
 
 def _require_first(groups: Groups, first: int | None) -> None:
     """Raise `InvalidInput` if a reader has not kept to the first trials of each problem."""
-    if first is not None and any(one.outcomes.most_trials() > first for one in groups.groups):
+    if first is not None and any(group.outcomes.most_trials() > first for group in groups.groups):
         raise InvalidInput(
             f"{groups.source}: its reader ({groups.reader or 'of a plug-in'}) has no first trials; "
             "leave out first= (in the shell, --first)."
@@ -107,10 +108,10 @@ def _require_first(groups: Groups, first: int | None) -> None:
 def _chosen(groups: Groups, options: Options) -> Groups:
     """Return the groups of the tasks and models that are wanted."""
     for noun, names in (("task", options.tasks), ("model", options.models)):
-        known = {str(getattr(group, noun)) for group in groups.groups if getattr(group, noun)}
+        held = {str(getattr(group, noun)) for group in groups.groups if getattr(group, noun)}
         for name in names:
-            if name not in known:
-                hint = nearest(name, known) or f" It has {', '.join(sorted(known)) or 'none'}."
+            if name not in held:
+                hint = nearest(name, held) or f" It has {', '.join(sorted(held)) or 'none'}."
                 raise UnknownName(f"{groups.source} has no {noun} named {name!r}.{hint}")
     kept = [
         group
@@ -240,7 +241,7 @@ def _reader(name: str) -> Any:
 
 
 def _is_table(source: Any) -> bool:
-    """Tell columns, records and data frames from matrices."""
+    """Return whether a source has columns: records, columns by name, or a data frame."""
     if isinstance(source, (Table, Mapping)) or hasattr(source, "column_names"):
         return True
     if hasattr(source, "columns"):
@@ -270,14 +271,12 @@ def chosen_sources(
     for path in paths:
         runs = held.get(path)
         chosen[path] = (
-            (list(tasks), list(models))
-            if runs is None
-            else _chosen_choice(path, runs, tasks, models)
+            (list(tasks), list(models)) if runs is None else _held_names(path, runs, tasks, models)
         )
     return chosen
 
 
-def _chosen_choice(
+def _held_names(
     path: SourcePath, runs: Sequence[RunRecord], tasks: Sequence[str], models: Sequence[str]
 ) -> Chosen | str:
     if not runs:

@@ -25,7 +25,8 @@ _NOT_CLONED = {"f2py", "testing", "test"}  # `test` is an object of numpy.testin
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(_special(), name)
+    value = globals()[name] = getattr(_special(), name)
+    return value
 
 
 @lru_cache(maxsize=1)

@@ -38,7 +38,7 @@ SampleKey = tuple[str, str]  # of the run and the sample
 
 @dataclass
 class _Sample:
-    """What the events of one sample say."""
+    """The scores, the text and the error in the events of one sample."""
 
     matches: list[float] = field(default_factory=list)
     metrics: list[dict[str, float]] = field(default_factory=list)
