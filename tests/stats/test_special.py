@@ -20,8 +20,3 @@ numpy.testing.assert_array_equal(numpy.fft.ifft([1.0]), [1.0])
 @pytest.mark.process
 def test_numpy_is_not_cloned_whole_and_stays_whole() -> None:
     subprocess.run([sys.executable, "-c", LIGHT], check=True, timeout=60)
-
-
-def test_an_unknown_function_is_an_attribute_error() -> None:
-    with pytest.raises(ImportError, match="no_such_function"):
-        from passband.stats.special import no_such_function  # noqa: F401

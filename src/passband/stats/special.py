@@ -1,49 +1,47 @@
-"""Functions of scipy.special, imported without the parts of numpy that nothing here uses.
-
-    from passband.stats.special import betaln
+"""Import functions of scipy.special without the parts of numpy that they do not use.
 
 scipy clones the namespace of numpy, and so imports all that numpy lists, with numpy.f2py and
 numpy.testing: 0.1 s, longer than a command takes to read and measure a small table. While
-scipy.special is imported, numpy leaves these two out of its lists; they still are where they were,
-and are imported by whoever names them.
+scipy.special is imported, numpy leaves these out of its lists; both can be imported as ever.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
 _NOT_CLONED = {"f2py", "testing", "test"}  # `test` is an object of numpy.testing
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(_special(), name)
-    return value
-
-
-@lru_cache(maxsize=1)
-def _special() -> ModuleType:
-    with _shortened_lists(np):
-        return importlib.import_module("scipy.special")
-
-
 @contextmanager
 def _shortened_lists(module: ModuleType) -> Iterator[None]:
     """Leave names out of `from module import *` and of `dir(module)` within the block."""
-    listed, directory = module.__all__, module.__dir__
+    namespace = vars(module)
+    listed, directory = namespace["__all__"], namespace["__dir__"]
     names = sorted(set(directory()) - _NOT_CLONED)
+    shortened = [name for name in listed if name not in _NOT_CLONED]
     try:
-        module.__all__ = [name for name in listed if name not in _NOT_CLONED]
-        module.__dir__ = lambda: names  # type: ignore[method-assign]
+        namespace.update(__all__=shortened, __dir__=lambda: names)
         yield
     finally:
-        module.__all__ = listed
-        module.__dir__ = directory  # type: ignore[method-assign]
+        namespace.update(__all__=listed, __dir__=directory)
+
+
+with _shortened_lists(np):
+    from scipy.special import bdtrc as bdtrc
+    from scipy.special import betainc as betainc
+    from scipy.special import betaincinv as betaincinv
+    from scipy.special import betaln as betaln
+    from scipy.special import chdtrc as chdtrc
+    from scipy.special import expit as expit
+    from scipy.special import gammaincinv as gammaincinv
+    from scipy.special import gammaln as gammaln
+    from scipy.special import ndtr as ndtr
+    from scipy.special import ndtri as ndtri
+    from scipy.special import stdtr as stdtr
+    from scipy.special import stdtrit as stdtrit
+    from scipy.special import xlog1py as xlog1py
+    from scipy.special import xlogy as xlogy
