@@ -11,17 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.notes import ANSWERS_AS_TEXT, Note
 from passband.readers.groups import Group, Groups, Remark
-from passband.readers.judged import JudgeScores
 from passband.readers.options import Options
-from passband.readers.run_counts import RunTally
-from passband.score import recorded_equality
 from passband.stats.data import (
     Outcomes,
     Same,
@@ -34,7 +31,11 @@ from passband.stats.data import (
     number_labels,
     votes_of_rows,
 )
-from passband.trials import RunRecord, ScoreRow, ScorerRecord, TrialRow, Trials
+
+if TYPE_CHECKING:
+    from passband.readers.judged import JudgeScores
+    from passband.readers.run_counts import RunTally
+    from passband.trials import RunRecord, ScoreRow, ScorerRecord, TrialRow, Trials
 
 _SHORT = 100  # characters; a longer completion is not an answer but leads to one
 
@@ -81,6 +82,8 @@ def stored_votes(
     kept = [row[:first] for row in rows.values()]
     if run.is_imported and _are_whole(kept):
         return RecordedVotes(None)
+    from passband.score import recorded_equality
+
     with recorded_equality(scorer) as equality:
         return RecordedVotes(_votes(kept, equality.same), equality.notes)
 
