@@ -1,7 +1,8 @@
 """Every registered reader: it knows its own files alone, reads them, and refuses broken ones.
 
 Samples are in tests/support/samples/log_samples.py. They are broken in all ways that a file in the
-world is: cut off, overwritten, with fields that are absent, twice there, or of another type, deep inside.
+world is: cut off, overwritten, with fields that are absent, twice there, or of another type, deep
+inside.
 """
 
 import copy
@@ -22,6 +23,7 @@ from passband.errors import InvalidInput, PassbandError
 from passband.readers import Groups, Options, readers
 from passband.readers.log_import import import_logs
 from passband.readers.logs import read_logs
+from passband.readers.signatures import SIGNATURES, Beginning
 from passband.stats.data.outcomes import Outcomes
 from support.samples.log_samples import SAMPLES
 
@@ -44,6 +46,14 @@ def test_every_reader_has_a_sample() -> None:
 def test_a_sample_is_known_by_its_reader_alone(name: str, tmp_path: Path) -> None:
     path = sample(name, tmp_path)
     assert [one for one in readers if readers.get(one).sniff(path)] == [reader_of(name)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_few_readers_are_asked_about_a_sample(name: str, tmp_path: Path) -> None:
+    start = Beginning(sample(name, tmp_path))
+    asked = [reader for reader, signature in SIGNATURES.items() if signature.fits(start)]
+    assert reader_of(name) in asked
+    assert len(asked) <= 5
 
 
 @pytest.mark.parametrize("name", NAMES)
