@@ -23,6 +23,7 @@ from passband.errors import InvalidInput, PassbandError
 from passband.readers import Groups, Options, readers
 from passband.readers.log_import import import_logs
 from passband.readers.logs import read_logs
+from passband.readers.signatures import SIGNATURES, Beginning
 from passband.stats.data.outcomes import Outcomes
 from support.samples.log_samples import SAMPLES
 
@@ -45,6 +46,14 @@ def test_every_reader_has_a_sample() -> None:
 def test_a_sample_is_known_by_its_reader_alone(name: str, tmp_path: Path) -> None:
     path = sample(name, tmp_path)
     assert [one for one in readers if readers.get(one).sniff(path)] == [reader_of(name)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_few_readers_are_asked_about_a_sample(name: str, tmp_path: Path) -> None:
+    start = Beginning(sample(name, tmp_path))
+    asked = [reader for reader, signature in SIGNATURES.items() if signature.fits(start)]
+    assert reader_of(name) in asked
+    assert len(asked) <= 5
 
 
 @pytest.mark.parametrize("name", NAMES)

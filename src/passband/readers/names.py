@@ -1,7 +1,4 @@
-"""Names of tasks, models and problems, where a log has none of its own.
-
-Names taken from the path of a log, where the log itself does not say whose it is.
-"""
+"""Name the task, the model and the problems of a log that does not, by its path and content."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ def lookalikes(keys: Iterable[str]) -> list[tuple[str, str]]:
     """
     first: dict[str, str] = {}
     pairs = ((first.setdefault(_plain(key), key), key) for key in keys)
-    return [(one, other) for one, other in pairs if one != other]
+    return [(earlier, key) for earlier, key in pairs if earlier != key]
 
 
 def _plain(key: str) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from passband.errors import InvalidInput, NotEnoughData, UnknownName
 from passband.notes import Note
 from passband.readers import Remark, RunTally
 from passband.stats.data import SPENT_METRICS, Outcomes, Policy
-from passband.stats.decision import Plan
 from passband.stats.evidence import StoppedCounts, evidence_of, stopping_of
 from passband.stats.interval import Estimate, estimate, no_certificate, on_scale
 from passband.stats.metric import (
@@ -31,6 +31,9 @@ from passband.summary.certified import certified_lines
 from passband.summary.default_metrics import default_metrics
 from passband.summary.problem_spread import spread_of
 from passband.summary.summary import Combined, Group, Line, Request, ScorerCounts, Summary
+
+if TYPE_CHECKING:
+    from passband.stats.decision import Plan
 
 
 def looks_stopped(outcomes: Outcomes, request: Request) -> StoppedCounts | None:

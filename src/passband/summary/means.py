@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput, nearest
 from passband.notes import Note
-from passband.readers import select
 from passband.stats.data import Outcomes, on_one_scale
 from passband.stats.evidence import evidence_of_all
 from passband.stats.interval import (
@@ -32,10 +31,10 @@ from passband.stats.interval import (
 from passband.stats.metric import not_measurable, parse_metric
 from passband.summary.group import group_of, metric_lines
 from passband.summary.summary import Combined, Group, Line, Request
-from passband.trials import RunRecord, Trials
 
 if TYPE_CHECKING:
     from passband.tasks import GroupMetric, TaskGroup
+    from passband.trials import RunRecord, Trials
 
 
 _STOPPED = not_measurable(
@@ -263,6 +262,8 @@ def _stratum(
 
 
 def _part(outcomes: Outcomes, labels: Mapping[str, str], name: str) -> Outcomes | None:
+    from passband.readers import select
+
     where = [place for place, key in enumerate(outcomes.problems) if labels.get(key) == name]
     return select(outcomes, where) if where else None
 

@@ -25,6 +25,7 @@ from passband.trials.file.schema import STORE_FILE as STORE_FILE
 from passband.trials.file.schema import CorruptStore as CorruptStore
 from passband.trials.file.schema import EmptyStore as EmptyStore
 from passband.trials.file.schema import corrupt_store as corrupt_store
+from passband.trials.file.schema import is_run_directory as is_run_directory
 from passband.trials.file.schema import sqlite_errors as sqlite_errors
 from passband.trials.file.wal import is_log_damaged as is_log_damaged
 from passband.trials.file.writer import LOW_WATER as LOW_WATER
@@ -42,7 +43,6 @@ from passband.trials.query.search import Column as Column
 from passband.trials.query.search import Extreme as Extreme
 from passband.trials.query.search import SearchHit as SearchHit
 from passband.trials.reader import Trials as Trials
-from passband.trials.reader import is_run_directory as is_run_directory
 from passband.trials.records import LABEL as LABEL
 from passband.trials.records import MAIN as MAIN
 from passband.trials.records import ORDER as ORDER

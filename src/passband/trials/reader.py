@@ -78,10 +78,6 @@ _BY_TIME = "at_ms, problem, trial, attempt"
 _PROBLEMS = "SELECT count(*), total(crc) FROM problem WHERE run=?"  # another for other problems
 
 
-def is_run_directory(path: Path) -> bool:
-    return (path / STORE_FILE).is_file()
-
-
 class Trials(Framed):
     """The trials of a run directory, read only; also while they are being written.
 

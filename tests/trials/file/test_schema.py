@@ -14,8 +14,15 @@ import pytest
 
 from passband.errors import InvalidInput, PassbandError
 from passband.trials.file import connection as connection_module
-from passband.trials.file.schema import APPLICATION, STORE_FILE, VERSION, CorruptStore, EmptyStore
-from passband.trials.reader import Trials, is_run_directory
+from passband.trials.file.schema import (
+    APPLICATION,
+    STORE_FILE,
+    VERSION,
+    CorruptStore,
+    EmptyStore,
+    is_run_directory,
+)
+from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
 from support.samples.stores import begin, filled, problem, read_back, writing

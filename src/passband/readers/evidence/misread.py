@@ -12,21 +12,15 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from passband.errors import PassbandError
 from passband.notes import Note, plural, tail_of
 from passband.score import Reference, Scorer
 from passband.stats.data import Finding, Outcomes, Scale
-from passband.trials import (
-    CorruptStore,
-    FilteredTrials,
-    ProblemRecord,
-    RunRecord,
-    ScorerRecord,
-    TrialFilter,
-    Trials,
-)
+
+if TYPE_CHECKING:
+    from passband.trials import FilteredTrials, ProblemRecord, RunRecord, ScorerRecord, Trials
 
 _FEWEST = 8  # trials; fewer may all be wrong by themselves
 _NEARLY_ALL = 0.02  # of the best mean score, at most
@@ -180,6 +174,8 @@ def _answers(
     trials: Trials, run: RunRecord, scorer: ScorerRecord, most: int
 ) -> Iterator[ReadAnswer]:
     """Yield scored answers to problems from all over the run."""
+    from passband.trials import TrialFilter
+
     numbers = list(trials.numbers(run.number).values())
     some = numbers[:: max(1, len(numbers) // most)][:most]
     chosen = trials.chosen(run, TrialFilter(tuple(some), scorer=scorer.number))
@@ -195,6 +191,8 @@ def _answers(
 def _answer(
     chosen: FilteredTrials, problem: int, trial: int, scorer: ScorerRecord
 ) -> ReadAnswer | None:
+    from passband.trials import CorruptStore
+
     try:
         record, row = chosen.problem(problem), chosen.trial(problem, trial)
     except CorruptStore:
@@ -209,12 +207,12 @@ def _answer(
 
 def _close(rules: Sequence[_Alternative]) -> None:
     """End the processes of slow scorers."""
-    for one in rules:
-        one.scorer.close()
+    for rule in rules:
+        rule.scorer.close()
 
 
 def _ends_in(text: str, targets: tuple[str, ...]) -> bool:
-    """Return whether a target stands, as a word, where answers do.
+    """Return whether a text ends in a target, as a word of its own.
 
     One of a single character has to be the last number: letters occur by chance.
 

@@ -277,7 +277,7 @@ class _Moments:
 
     def tail(self, gap: float) -> float:
         """Return Student's tail beyond the quantile q whose near end is `gap` away."""
-        from scipy.special import stdtr
+        from passband.stats.special import stdtr
 
         tilt = self.tilt / (2.0 * self.units)
         q = _quantile_at(abs(gap), self.error, tilt if gap > 0.0 else -tilt)

@@ -140,7 +140,7 @@ def _reach(pairs: Histogram, k: int, tail: float) -> tuple[float, float]:
     On the posterior of the shares of problems solved never, once and more often in n trials. With
     unequal trials n is what at least half of the problems have, and more are thinned to it.
     """
-    from scipy.special import betaincinv
+    from passband.stats.special import betaincinv
 
     n = _usual_trials(pairs)
     never, once, problems = _thinned(pairs.at_least(n), n)

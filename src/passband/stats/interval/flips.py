@@ -77,7 +77,7 @@ class Reruns:
         >>> [round(end, 4) for end in Reruns(2000, 131).limits()]
         [0.0, 0.019]
         """
-        from scipy.special import betaincinv
+        from passband.stats.special import betaincinv
 
         tail = (1 - as_level(level)) / 2
         count, n = len(self.flips), self.again
@@ -154,7 +154,7 @@ def _weighted(weights: Sequence[float], level: float) -> Shift:
     count, total = len(weights), math.fsum(weights)
     if not count:
         return Shift(0.0, 0.0, 0.0)
-    from scipy.special import gammaincinv
+    from passband.stats.special import gammaincinv
 
     tail = (1 - level) / 2
     unit = math.sqrt(math.fsum(weight**2 for weight in weights) / count)

@@ -67,7 +67,7 @@ def beta_nodes(alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:
     Evenly spaced log-odds: there the density has no poles and the trapezoidal rule converges
     faster than any power of the spacing.
     """
-    from scipy.special import betainc, betaincinv, betaln, expit
+    from passband.stats.special import betainc, betaincinv, betaln, expit
 
     count = int(np.clip(_NODES // len(alpha), _LEAST_NODES, _MOST_NODES))
     tiny = np.finfo(np.float64).tiny

@@ -107,7 +107,7 @@ def ability_of(
 
 
 def _around(theta: float, se: float, level: float) -> tuple[float, float]:
-    from scipy.special import ndtri
+    from passband.stats.special import ndtri
 
     half = float(ndtri(0.5 + level / 2.0)) * se
     return theta - half, theta + half

@@ -99,7 +99,7 @@ def _misfit(posterior: AbilityPosterior) -> tuple[Note, ...]:
     taken for no less than `_LEAST_SPREAD`, and the sum for a multiple of chi² with its own mean,
     one degree of freedom less, and its own variance, or that of chi² where it is larger.
     """
-    from scipy.special import chdtrc
+    from passband.stats.special import chdtrc
 
     grid, evidence = posterior.grid, posterior.evidence
     if len(evidence) < 10:
@@ -138,7 +138,7 @@ def stratum_accuracy(
     >>> round(found.value, 2), round(found.low, 2), round(found.high, 2)
     (0.7, 0.36, 0.91)
     """
-    from scipy.special import stdtrit
+    from passband.stats.special import stdtrit
 
     level, size = as_level(level), as_whole("n_items", n_items)
     y, chance = _drawn(scores, probabilities, size)

@@ -276,7 +276,7 @@ class JudgedContrast(Tested):
         return max(self.value - reach, -self._limits[0]), min(self.value + reach, self._limits[1])
 
     def tail(self, at: float) -> float | None:
-        from scipy.special import stdtr
+        from passband.stats.special import stdtr
 
         if self.se is None:
             return None

@@ -29,7 +29,6 @@ from passband.stats.metric import expand_metrics, needs_answers
 from passband.summary.adaptive.abilities import ranked
 from passband.summary.compare.models import Contest, Contestants, read_contestants
 from passband.summary.default_metrics import default_metrics
-from passband.summary.judged.compared import judged_pair, judged_ranking, require_one_judge
 
 FORMAT, VERSION = "comparison", 1
 _SETTINGS = ("over", "level", "paired", "policy", "margin", "test", "ranking", "first")
@@ -173,6 +172,8 @@ def _compared(asked: _Asked, contest: Contest, rankings: int) -> TaskComparison:
             for name in names
         )
         if judges:
+            from passband.summary.judged.compared import judged_ranking, require_one_judge
+
             require_one_judge(list(judges.values()))
             found = tuple(judged_ranking(one, list(judges.values())) for one in found)
         return TaskComparison(task, tuple(models), rankings=found)
@@ -217,6 +218,8 @@ def _differences(
     if not judges:
         yield from (compare(a, b, name, **options) for name in names)
         return
+    from passband.summary.judged.compared import judged_pair, require_one_judge
+
     pair = judged_pair(models, judges)
     if not pair.reason:
         _refuse_uncorrected(contest)

@@ -36,7 +36,6 @@ from passband.summary.compare.remarks import (
     scorer_remarks,
     target_findings,
 )
-from passband.summary.judged.compared import judge_remarks
 from passband.trials import Trials, is_run_directory
 
 
@@ -300,9 +299,12 @@ def contestants_of(
     shares = frozenset(
         task for task in shared if all(one.is_share for one in outcomes[task].values())
     )
-    judges = {task: found for task in shared if (found := entrants.judges(task))}
-    for task, found in judges.items():
-        left_out += judge_remarks(task, found)
+    judges = {task: scores for task in shared if (scores := entrants.judges(task))}
+    if judges:  # all that is known of judges: most comparisons have none
+        from passband.summary.judged.compared import judge_remarks
+
+        for task, scores in judges.items():
+            left_out += judge_remarks(task, scores)
     return Contestants(outcomes, (*remarks, *left_out), shares, entrants.sources(), judges)
 
 

@@ -29,6 +29,11 @@ APPLICATION = 0x70623031  # "pb01", so that `file` and we know what it is
 VERSION = 5  # of the layout: that of passband 0.1.0
 _CHECKED_BYTES = 200_000_000  # files up to this size are checked whenever they are opened
 
+
+def is_run_directory(path: Path) -> bool:
+    return (path / STORE_FILE).is_file()
+
+
 # All of it must fit into the first page: salvaging puts a new one in place of a damaged one.
 _COLUMNS = {
     "run": "run INTEGER PRIMARY KEY,name TEXT NOT NULL,task TEXT NOT NULL,model TEXT NOT NULL,"

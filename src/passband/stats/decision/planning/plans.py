@@ -57,7 +57,7 @@ def problems_for_power(
     >>> round(problems_for_power(np.array([0.09]), 0.05, 0.95, 0.8, None), 1)
     284.3
     """
-    from scipy.special import ndtr
+    from passband.stats.special import ndtr
 
     scaled = delta / np.sqrt(np.maximum(variances, 1e-300))
 

@@ -192,7 +192,7 @@ class _Table:
 
     def _made_deviations(self) -> Floats:
         """Return the normal deviation of the confidence that i is better than j, at [i, j]."""
-        from scipy.special import ndtri, stdtr
+        from passband.stats.special import ndtri, stdtr
 
         away = self.fit.abilities[:, None] - self.fit.abilities
         if not self._is_known:

@@ -211,7 +211,7 @@ def _correlation(first: Floats, second: Floats, weights: Floats) -> float:
 
 
 def _p_value(correlation: float, freedom: float) -> float:
-    from scipy.special import stdtr
+    from passband.stats.special import stdtr
 
     rest = max(1.0 - correlation**2, 1e-300)
     return 2.0 * float(stdtr(freedom, -abs(correlation) * (freedom / rest) ** 0.5))

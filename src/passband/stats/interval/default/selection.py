@@ -71,7 +71,7 @@ def over_own_trials(request: IntervalRequest) -> Interval:
 
 def _exact_rates(c: int, n: int, tail: float) -> tuple[float, float]:
     """Return the success rates of which c of n, or further off, has a probability of `tail`."""
-    from scipy.special import betaincinv
+    from passband.stats.special import betaincinv
 
     low = float(betaincinv(c, n - c + 1, tail)) if c else 0.0
     return low, float(betaincinv(c + 1, n - c, 1.0 - tail)) if c < n else 1.0
