@@ -34,8 +34,8 @@ from passband.score.registry import register_scorer, scorers
 from passband.summary.compare.compare import compare_sources
 from passband.summary.compare.models import Contest
 from passband.summary.eva.summarize import metrics_summary
-from passband.view.here import Here
 from passband.view.links import Links
+from passband.view.page_context import Here
 from passband.view.pages.comparison import Side, comparison_page
 from support.runs.commands import run
 from support.runs.scripted import SEED, Script, write_task

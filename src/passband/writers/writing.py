@@ -13,7 +13,7 @@ from passband.writers.eval_file import write_eval, write_json
 from passband.writers.human_eval import write_human_eval
 from passband.writers.inspect_log import InspectLog
 from passband.writers.lm_eval import write_lm_eval
-from passband.writers.losses import Losses
+from passband.writers.run_rows import Losses
 
 Holds = Literal["any runs", "one model", "one run"]
 

@@ -6,8 +6,7 @@ from passband.report.charts.ability_path import AbilityPath, AbilityStep
 from passband.report.charts.bar import Bar
 from passband.report.charts.chart import Chart
 from passband.report.charts.difference_forest import DifferenceForest
-from passband.report.charts.interval_bars import IntervalBars
-from passband.report.charts.kind_bars import KindBars
+from passband.report.charts.interval_bars import IntervalBars, KindBars
 from passband.report.charts.problem_strip import ProblemStrip, problem_strip
 from passband.report.charts.rank_bars import Rank, RankBars
 from passband.report.charts.split_bar import Part, SplitBar

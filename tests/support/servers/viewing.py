@@ -12,9 +12,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from passband.view.app import View
-from passband.view.guard import new_token
-from passband.view.serving import opened_shelf, running
+from passband.view.server.app import View
+from passband.view.server.guard import new_token
+from passband.view.server.serving import opened_shelf, running
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,7 @@ from passband.report.gate.words import (
     tolerance_text,
     top_reasons,
 )
-from passband.report.markdown import markdown_text
-from passband.report.rendering import printable, render
+from passband.report.rendering import markdown_text, printable, render
 from passband.report.style import PLAIN, Style
 from passband.report.words import counted
 from passband.stats.interval import Rounding

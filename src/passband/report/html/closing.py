@@ -9,10 +9,9 @@ from passband.report.html.document import escape
 from passband.report.html.elements import folded_list, pair_rows, prose, section
 from passband.report.html.lead import times_text
 from passband.report.html.run_text import RunText
-from passband.report.judge_usage import call_cost, call_counts, call_tokens
 from passband.report.noted import NoteLine, parted
 from passband.report.summary import notes_of
-from passband.report.words import counted, duration, money
+from passband.report.words import call_cost, call_counts, call_tokens, counted, duration, money
 from passband.summary import Findings, Tries
 
 _STATUSES = {

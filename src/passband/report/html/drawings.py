@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from passband.report.charts.bar import Bar, Ends, Hue
 from passband.report.charts.chart import Chart
-from passband.report.charts.interval_bars import IntervalBars
-from passband.report.charts.kind_bars import KindBars
+from passband.report.charts.interval_bars import IntervalBars, KindBars
 from passband.report.charts.problem_strip import ProblemStrip
 from passband.report.charts.split_bar import Part, SplitBar
 from passband.report.charts.tries_curve import Edges, TriesCurve, TriesLine

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from passband.report.charts.bar import Bar
-from passband.report.charts.interval_bars import IntervalBars
-from passband.report.charts.kind_bars import KindBars
+from passband.report.charts.interval_bars import IntervalBars, KindBars
 from passband.report.charts.problem_strip import ProblemStrip
 from passband.report.html.document import escape
 from passband.report.html.drawings import kind_bars, problem_strip_of, split_bar, tries_curve

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from passband.report.html.document import escape
 from passband.report.show.excerpt import Amount, excerpt
-from passband.report.show.reason import label_text, verdict
-from passband.report.show.votes import call_text
+from passband.report.show.reason import call_text, label_text, verdict
 from passband.report.words import counted, duration, tokens_text
 from passband.summary import ShownProblem, ShownTrial
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
 
-from passband.report.show.style import TerminalStyle
-from passband.report.show.text import Piece, wrapped
+from passband.report.show.text import Piece, TerminalStyle, wrapped
 
 _MOST_WORDS = 3_000  # on either side, between the common beginning and end; beyond, all differs
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")

@@ -21,11 +21,10 @@ from passband.report import (
 from passband.stats.decision import Comparison
 from passband.stats.interval import Rounding
 from passband.summary import ComparisonSummary, TaskComparison
-from passband.view.here import Here
 from passband.view.links import Links
 from passband.view.markup import Child, Html, name, tag
-from passband.view.notes import banner
-from passband.view.shell import Crumb, page
+from passband.view.page_context import Here
+from passband.view.page_frame import Crumb, banner, page
 
 
 @dataclass(frozen=True)

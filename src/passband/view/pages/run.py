@@ -7,13 +7,21 @@ from collections.abc import Mapping, Sequence
 from passband.report import Bar, Noted, NoteLine, bars_caption, note_lines, parted, parts_text
 from passband.summary import ProblemRate, RunNumbers, Standing
 from passband.view.bars import Written, axis, written_lines
-from passband.view.here import Here
+from passband.view.labels import (
+    asked,
+    cost,
+    done,
+    failures,
+    percent,
+    share,
+    status_words,
+    time_left,
+)
 from passband.view.markup import Html, fragment, name, tag
-from passband.view.notes import banner, folded_notes
+from passband.view.page_context import Here
+from passband.view.page_frame import banner, folded_notes, page
 from passband.view.pages.strip import strip_section
 from passband.view.pages.trials import TrialsPage, filter_links, search_form, trials_section
-from passband.view.shell import page
-from passband.view.words import asked, cost, done, failures, percent, share, status_words, time_left
 
 
 def run_page(

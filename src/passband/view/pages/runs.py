@@ -7,11 +7,11 @@ from itertools import combinations
 
 from passband.report import counted
 from passband.view.bars import SMALL, written_lines
-from passband.view.cards import Card
+from passband.view.labels import done, failures, status_words, time_left
 from passband.view.links import Links
 from passband.view.markup import Html, fragment, isolated, name, tag
-from passband.view.shell import page
-from passband.view.words import done, failures, status_words, time_left
+from passband.view.page_frame import page
+from passband.view.reading.cards import Card
 
 RUNS_A_PAGE = 50  # directories
 

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from passband.report import ProblemStrip, counted
 from passband.summary import ProblemRate
-from passband.view.here import Here
 from passband.view.markup import Html, name, tag
-from passband.view.shell import page
+from passband.view.page_context import Here
+from passband.view.page_frame import page
 
 PROBLEMS_A_PAGE = 50
 _LINKS = 250  # in a strip; more would be too narrow to be hit

@@ -17,10 +17,10 @@ from passband.report import (
 )
 from passband.summary import Damaged, ShownProblem, ShownTrial
 from passband.trials import TrialPlace
-from passband.view.here import Here
 from passband.view.markup import Child, Html, fragment, name, tag
+from passband.view.page_context import Here
+from passband.view.page_frame import Crumb, page
 from passband.view.pages.trials import TrialsPage, trials_section
-from passband.view.shell import Crumb, page
 
 ALONG = ("all", "wrong", "slow", "long")  #: filters whose keys j and k go through all trials
 PART = 200_000  # characters of a text on a page of its own

@@ -1,17 +1,21 @@
-"""Trials as a table, fifty at a time, and the links that filter them."""
+"""Trials as a table, fifty at a time, and the links that filter them.
+
+The page of a search: its head, a row for each trial that is found, and its end.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from passband.report import latency_text, verdict
+from passband.errors import PassbandError
+from passband.report import counted, latency_text, verdict
 from passband.summary import Damaged, ShownTrial
-from passband.trials import TrialPlace
-from passband.view.here import Here
+from passband.trials import Found, TrialPlace
+from passband.view.labels import FILTERS
 from passband.view.markup import Child, Html, fragment, name, tag
-from passband.view.shell import page
-from passband.view.words import FILTERS
+from passband.view.page_context import Here
+from passband.view.page_frame import page, page_end, page_start
 
 TRIALS_A_PAGE = 50
 _LONGEST = 120  # characters of an answer in a table
@@ -119,3 +123,41 @@ def pager(some: TrialsPage) -> Html | None:
         if href is not None
     ]
     return tag("p", [fragment(step, " ") for step in steps], class_="pager") if steps else None
+
+
+MOST_FOUND = 500
+
+
+def search_start(here: Here, text: str) -> str:
+    """Return the page up to where what is found begins."""
+    heads = tag("tr", tag("th", "problem"), tag("th", "trial"), tag("th", "text"))
+    return (
+        page_start(f"search: {here.title}", here.crumbs)
+        + tag("header", tag("h1", "Search"), search_form(here, text))
+        + '<section class="first"><table>'
+        + heads
+    )
+
+
+def search_row(here: Here, found: Found, names: Mapping[int, str]) -> str:
+    """Return a trial that has the text; a problem may have come after the names."""
+    place = TrialPlace(found.problem, found.trial)
+    key = names.get(found.problem, f"problem {found.problem}")
+    around = [found.before, tag("mark", found.text), found.after]
+    return tag(
+        "tr",
+        tag("td", tag("a", name(key), href=here.run.problem(found.problem))),
+        tag("td", tag("a", found.trial, href=here.run.trial(place))),
+        tag("td", around, class_="text", dir="auto"),
+    )
+
+
+def search_end(found: int, searched: int, damage: PassbandError | None = None) -> str:
+    """Return the end of the page: how many trials have the text, of how many that were read."""
+    read = counted(searched, "completion")
+    text = f"Found in {counted(found, 'trial')}; {read} searched."
+    if damage is not None:
+        text += f" The others could not be read: {damage}"
+    elif found >= MOST_FOUND:
+        text = f"The first {found:,} are shown, of {read} searched. Look for a longer text."
+    return f"</table>{tag('p', text, class_='caption', id='found')}</section>{page_end()}"

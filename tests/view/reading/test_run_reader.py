@@ -5,9 +5,9 @@ import threading
 from pathlib import Path
 
 from passband.system.event_loop import complete
-from passband.view.desk import Desks, Reading
-from passband.view.scans import Scans
-from passband.view.shelf import Folder
+from passband.view.reading.run_index import Folder
+from passband.view.reading.run_reader import Desks, Reading
+from passband.view.reading.scans import Scans
 from support.samples.stores import filled
 
 

@@ -14,7 +14,7 @@ import secrets
 from aiohttp import web
 
 from passband.report import content_policy
-from passband.view.shell import script, style
+from passband.view.page_frame import script, style
 
 _METHODS = ("GET", "HEAD")
 

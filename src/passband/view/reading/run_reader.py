@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from passband.summary import Pace
 from passband.trials import FILE, CorruptStore, Trials, corrupt, is_log_damaged
-from passband.view.shelf import Folder, UnknownRun
+from passband.view.reading.run_index import Folder, UnknownRun
 
 T = TypeVar("T")
 _IDLE = 60.0  # seconds after which a connection is closed

@@ -18,16 +18,17 @@ from passband.errors import InvalidInput, PassbandError, describe
 from passband.readers import Groups
 from passband.summary import ComparisonSummary, Contest, compare_contestants, contestants_of
 from passband.trials import CorruptStore, RunRecord, TrialPlace
-from passband.view import questions
-from passband.view.cards import Cards
-from passband.view.desk import Desks, Reading
-from passband.view.guard import HEADERS, Guard, Refused
-from passband.view.here import Here
+from passband.view import page_frame
 from passband.view.links import NO_PAGE, Links, parse_number, parse_place
-from passband.view.moment import numbers_of_page, numbers_sometimes
-from passband.view.pages import comparison, failure, run, runs, search, strip, trial, trials
-from passband.view.scans import Extremes, Scans
-from passband.view.shelf import Folder, Shelf, UnknownRun
+from passband.view.page_context import Here
+from passband.view.pages import comparison, run, runs, strip, trial, trials
+from passband.view.reading import queries
+from passband.view.reading.cards import Cards
+from passband.view.reading.run_figures import numbers_of_page, numbers_sometimes
+from passband.view.reading.run_index import Folder, Shelf, UnknownRun
+from passband.view.reading.run_reader import Desks, Reading
+from passband.view.reading.scans import Extremes, Scans
+from passband.view.server.guard import HEADERS, Guard, Refused
 
 Look: TypeAlias = Callable[[], Awaitable[Mapping[str, str] | None]]
 _logger = logging.getLogger("passband.view")
@@ -169,7 +170,7 @@ class View:
     def _explained(self, error: Exception) -> web.Response:
         """Return the page that says what is wrong."""
         if isinstance(error, Refused):
-            return _page(failure.plain_page("Not here", error.reason), error.status)
+            return _page(page_frame.plain_page("Not here", error.reason), error.status)
         if isinstance(error, web.HTTPException):
             return self._failure("There is no such page", NO_PAGE, error.status)
         if isinstance(error, UnknownRun):
@@ -185,7 +186,7 @@ class View:
         return self._failure("The viewer failed", "The terminal says why.", 500)
 
     def _failure(self, title: str, error: object, status: int) -> web.Response:
-        return _page(failure.failure_page(self._links, title, error), status)
+        return _page(page_frame.failure_page(self._links, title, error), status)
 
     # -- readings --------------------------------------------------------------------------
 
@@ -197,7 +198,7 @@ class View:
         folder = self._shelf.folder(name)
 
         def answer(reading: Reading) -> T:
-            record = questions.record(reading, number)
+            record = queries.record(reading, number)
             return question(reading, Here.of(self._links, folder, record), record)
 
         return await self._desks.of(folder).ask(answer)
@@ -227,14 +228,14 @@ class View:
             text = run.run_page(
                 here,
                 numbers_of_page(reading, record),
-                questions.rates(reading, record),
-                questions.some_trials(reading, here, record, "all"),
-                questions.filter_counts(reading, record),
+                queries.rates(reading, record),
+                queries.some_trials(reading, here, record, "all"),
+                queries.filter_counts(reading, record),
             )
             return text, here, reading.trials.commits
 
         text, here, commits = await self._ask(request, question)
-        for column in questions.COLUMNS.values():  # read before anyone asks for them
+        for column in queries.COLUMNS.values():  # read before anyone asks for them
             self._scans.prepare(here.folder, here.number, column, commits)
         return _page(text)
 
@@ -262,7 +263,7 @@ class View:
                 parse_number(number),
                 lambda reading, here, record: (
                     comparison.Side(here, reading.trials.numbers(record.number)),
-                    questions.groups_for(
+                    queries.groups_for(
                         reading, here, record, here.task if alone else here.folder.label
                     ),
                 ),
@@ -277,15 +278,15 @@ class View:
     async def _trials(self, request: web.Request) -> web.Response:
         show = request.query.get("show", "all")
         after, before = (parse_place(request.query.get(key)) for key in ("after", "before"))
-        extremes = await self._extremes(request, show) if show in questions.COLUMNS else None
+        extremes = await self._extremes(request, show) if show in queries.COLUMNS else None
 
         def question(reading: Reading, here: Here, record: RunRecord) -> str:
-            counts = questions.filter_counts(reading, record)
-            if show in questions.COLUMNS:
+            counts = queries.filter_counts(reading, record)
+            if show in queries.COLUMNS:
                 start = _whole(request, "start")
-                some = questions.ranked_trials(reading, here, record, show, extremes, start)
+                some = queries.ranked_trials(reading, here, record, show, extremes, start)
             else:
-                some = questions.some_trials(reading, here, record, show, after, before)
+                some = queries.some_trials(reading, here, record, show, after, before)
             return trials.trials_page(here, some, counts)
 
         return _page(await self._ask(request, question))
@@ -293,7 +294,7 @@ class View:
     async def _extremes(self, request: web.Request, show: str) -> Extremes | None:
         name, number = _run_of(request)
         commits = await self._ask(request, lambda reading, *_: reading.trials.commits)
-        column = questions.COLUMNS[show]
+        column = queries.COLUMNS[show]
         return await self._scans.extremes(self._shelf.folder(name), number, column, commits)
 
     async def _search(self, request: web.Request) -> web.StreamResponse:
@@ -303,12 +304,12 @@ class View:
             lambda reading, here, record: (here, reading.trials.numbers(record.number)),
         )
         if not text:
-            return _page(search.search_start(here, text) + search.search_end(0, 0))
+            return _page(trials.search_start(here, text) + trials.search_end(0, 0))
         names = {number: key for key, number in keys.items()}
         response = web.StreamResponse(headers={"Content-Type": "text/html; charset=utf-8"})
         await response.prepare(request)
         with sending(request):
-            await response.write(search.search_start(here, text).encode())
+            await response.write(trials.search_start(here, text).encode())
             await self._send_found(response, here, names, text)
         return response
 
@@ -322,22 +323,22 @@ class View:
             async with aclosing(self._scans.search(here.folder, here.number, text)) as hits:
                 async for some in hits:
                     searched += some.searched
-                    shown = some.found[: search.MOST_FOUND - found]
-                    rows = [search.search_row(here, one, names) for one in shown]
+                    shown = some.found[: trials.MOST_FOUND - found]
+                    rows = [trials.search_row(here, one, names) for one in shown]
                     await response.write("".join(rows).encode())
                     found += len(shown)
-                    if found >= search.MOST_FOUND:
+                    if found >= trials.MOST_FOUND:
                         break
         except PassbandError as error:
             damage = error
-        await response.write(search.search_end(found, searched, damage).encode())
+        await response.write(trials.search_end(found, searched, damage).encode())
 
     async def _problems(self, request: web.Request) -> web.Response:
         start = _whole(request, "start")
         text = await self._ask(
             request,
             lambda reading, here, record: strip.problems_page(
-                here, questions.rates(reading, record), start
+                here, queries.rates(reading, record), start
             ),
         )
         return _page(text)
@@ -347,8 +348,8 @@ class View:
         after = _whole(request, "after") if "after" in request.query else None
 
         def question(reading: Reading, here: Here, record: RunRecord) -> str:
-            shown = questions.problem(reading, record, number)
-            some = questions.problem_trials(reading, here, record, number, after)
+            shown = queries.problem(reading, record, number)
+            some = queries.problem_trials(reading, here, record, number, after)
             return trial.problem_page(here, number, shown, some)
 
         return _page(await self._ask(request, question))
@@ -357,7 +358,7 @@ class View:
         place, show = _place_of(request), request.query.get("show", "all")
 
         def question(reading: Reading, here: Here, record: RunRecord) -> str:
-            return trial.trial_page(here, questions.trial(reading, record, place, show))
+            return trial.trial_page(here, queries.trial(reading, record, place, show))
 
         return _page(await self._ask(request, question))
 
@@ -365,8 +366,8 @@ class View:
         place, part = _place_of(request), _whole(request, "part")
 
         def question(reading: Reading, here: Here, record: RunRecord) -> str:
-            shown = questions.trial(reading, record, place, "all").shown
-            return trial.text_page(here, place, questions.readable(shown), part)
+            shown = queries.trial(reading, record, place, "all").shown
+            return trial.text_page(here, place, queries.readable(shown), part)
 
         return _page(await self._ask(request, question))
 
@@ -375,7 +376,7 @@ class View:
         numbers = _in_path(request, "first"), _in_path(request, "second")
 
         def question(reading: Reading, here: Here, record: RunRecord) -> str:
-            pair = questions.pair(reading, record, number, numbers)
+            pair = queries.pair(reading, record, number, numbers)
             return trial.difference_page(here, number, *pair)
 
         return _page(await self._ask(request, question))

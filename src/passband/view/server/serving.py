@@ -1,10 +1,16 @@
-"""The viewer from start to end: its sources, its port, and the signals that stop it."""
+"""The viewer from start to end: its sources, its port, and the signals that stop it.
+
+Opening the browser, without showing the address to those who list processes.
+"""
 
 from __future__ import annotations
 
+import atexit
 import gc
 import logging
+import os
 import tempfile
+import webbrowser
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -15,14 +21,15 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from passband.errors import InvalidInput, PassbandError
 from passband.readers import Options, import_logs, is_several, read_logs
+from passband.report import escape
 from passband.stats import Over
 from passband.stats.data import Outcomes
 from passband.stats.interval import estimate
 from passband.system import complete, until_signal
 from passband.trials import is_run_directory
-from passband.view.app import View
-from passband.view.guard import new_token
-from passband.view.shelf import Shelf
+from passband.view.reading.run_index import Shelf
+from passband.view.server.app import View
+from passband.view.server.guard import new_token
 
 HOST = "127.0.0.1"
 _PATIENCE = 1.0  # seconds for requests under way, once the viewer is to stop
@@ -113,3 +120,26 @@ def check_sources(sources: Sequence[Path]) -> None:
         if not source.exists():
             raise InvalidInput(f"{source} does not exist. Name a run directory, a folder of them, "
                                "or a log.")  # fmt: skip
+
+
+def open_in_browser(address: str) -> bool:
+    """Open an address; return whether there is a browser.
+
+    The browser is given a file that only this user can read and that leads on to the address: the
+    command line of a process can be read by everyone on a machine.
+    """
+    path = redirect_file(address)
+    atexit.register(path.unlink, missing_ok=True)
+    return webbrowser.open(path.as_uri())
+
+
+def redirect_file(address: str) -> Path:
+    """Return a new file, readable by this user alone, that leads to an address."""
+    descriptor, name = tempfile.mkstemp(prefix="passband-view-", suffix=".html")
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(
+            '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+            f'<meta http-equiv="refresh" content="0; url={escape(address)}">'
+            f'<title>passband view</title><a href="{escape(address)}">passband view</a>\n'
+        )
+    return Path(name)

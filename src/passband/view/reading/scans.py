@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from passband.errors import PassbandError
 from passband.trials import Column, Extreme, Found, Trials
-from passband.view.desk import open_to_read
-from passband.view.shelf import Folder
+from passband.view.reading.run_index import Folder
+from passband.view.reading.run_reader import open_to_read
 
 MOST = 1_000  # of the slowest or longest trials that are kept
 _STEP = 0.05  # seconds of searching between two looks at what was found

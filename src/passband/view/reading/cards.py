@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from passband.errors import PassbandError
 from passband.summary import RunNumbers
 from passband.trials import CorruptStore
-from passband.view.desk import Desks, Reading
-from passband.view.moment import numbers_now
-from passband.view.shelf import Folder, UnknownRun
+from passband.view.reading.run_figures import numbers_now
+from passband.view.reading.run_index import Folder, UnknownRun
+from passband.view.reading.run_reader import Desks, Reading
 
 _SHARE = 25  # reading runs that grow may take this part of the time: 1 in 25
 _ALIVE = 2.0  # seconds after which a run that was going on is looked at in any case

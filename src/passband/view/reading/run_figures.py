@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from passband.summary import Pace, RunNumbers, is_going_on, numbers_of, session_rate, standing_of
 from passband.trials import RunRecord
-from passband.view.desk import Reading
+from passband.view.reading.run_reader import Reading
 
 _SHARE = 25  # numbers that move may take this part of the time: 1 in 25
 

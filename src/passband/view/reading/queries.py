@@ -8,11 +8,11 @@ from passband.errors import InvalidInput, UnknownName
 from passband.readers import Groups, Options, StoredRun, groups_of_runs
 from passband.summary import Damaged, Look, ProblemRate, ShownProblem, ShownTrial, Wanted, rates_of
 from passband.trials import Column, RunRecord, TrialPlace
-from passband.view.desk import Reading
-from passband.view.here import Here
+from passband.view.page_context import Here
 from passband.view.pages.trial import ALONG, TrialPage
 from passband.view.pages.trials import TRIALS_A_PAGE, TrialsPage
-from passband.view.scans import MOST, Extremes
+from passband.view.reading.run_reader import Reading
+from passband.view.reading.scans import MOST, Extremes
 
 COLUMNS: Mapping[str, Column] = {"slow": "latency_ms", "long": "completion_tokens"}
 _CHIPS = 64  # other trials of a problem that are named on the page of one

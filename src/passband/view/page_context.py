@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from passband.trials import RunRecord
 from passband.view.links import Links, RunLinks
 from passband.view.markup import Html, fragment, name, tag
-from passband.view.shelf import Folder
-from passband.view.shell import Crumb
+from passband.view.page_frame import Crumb
+from passband.view.reading.run_index import Folder
 
 
 @dataclass(frozen=True)
