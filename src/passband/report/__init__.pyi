@@ -70,7 +70,7 @@ from passband.report.rendering import printable as printable
 from passband.report.rendering import render as render
 from passband.report.run import RunReport as RunReport
 from passband.report.score import ScoreReport as ScoreReport
-from passband.report.show.diff import Change as Change
+from passband.report.show.diff import TextChange as TextChange
 from passband.report.show.diff import word_changes as word_changes
 from passband.report.show.page import Page as Page
 from passband.report.show.page import headline as headline

@@ -14,7 +14,7 @@ _HEADS = {
 _WIDTH = 34  # of the column of names
 
 
-class Found(Protocol):
+class SandboxFinding(Protocol):
     """One thing that was looked at."""
 
     @property
@@ -33,7 +33,7 @@ class Diagnosed(Protocol):
     @property
     def backend(self) -> str: ...
     @property
-    def findings(self) -> Sequence[Found]: ...
+    def findings(self) -> Sequence[SandboxFinding]: ...
     @property
     def holds(self) -> bool: ...
 
@@ -51,7 +51,7 @@ def doctor_lines(diagnoses: Sequence[Diagnosed]) -> Iterator[str]:
     yield _verdict(diagnoses)
 
 
-def _line(found: Found) -> str:
+def _line(found: SandboxFinding) -> str:
     good = "ok" if found.kind == "setup" else "held"
     bad = "no" if found.kind == "setup" else "GOT THROUGH"
     word = good if found.is_good else bad

@@ -8,21 +8,21 @@ from passband.trials import RunRecord
 from passband.view.links import Links, RunLinks
 from passband.view.markup import Html, fragment, name, tag
 from passband.view.page_frame import Crumb
-from passband.view.reading.run_index import Folder
+from passband.view.reading.run_index import RunFolder
 
 
 @dataclass(frozen=True)
-class Here:
+class RunPage:
     """One run as pages name it and link to it."""
 
     links: Links
-    folder: Folder
+    folder: RunFolder
     number: int
     task: str
     model: str
 
     @classmethod
-    def of(cls, links: Links, folder: Folder, run: RunRecord) -> Here:
+    def of(cls, links: Links, folder: RunFolder, run: RunRecord) -> RunPage:
         """Return the place of a run."""
         return cls(links, folder, run.number, run.task, run.label or run.model)
 

@@ -35,7 +35,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class InspectLog:
+class InspectLogFile:
     """One run, as a log of Inspect."""
 
     trials: Trials

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from passband.report.charts.canvas import Canvas
-from passband.report.charts.scale import Scale, finite
+from passband.report.charts.scale import AxisScale, finite
 from passband.stats.interval import Rounding, common_rounding
 
 Ends = tuple[float | None, float | None]  #: of an interval; None: there is no such end
@@ -64,7 +64,7 @@ def ends_text(ends: Ends, rounding: Rounding) -> str:
     return rounding.interval(low, high)
 
 
-def draw_bar(canvas: Canvas, bar: Bar, scale: Scale, y: float) -> None:
+def draw_bar(canvas: Canvas, bar: Bar, scale: AxisScale, y: float) -> None:
     """Draw a bar around a height: outer interval, inner interval, and a line for the estimate."""
     _interval(canvas, bar.outer, scale, y, 12, f"{bar.hue}_outer")
     _interval(canvas, bar.inner, scale, y, 6, bar.hue)
@@ -74,7 +74,7 @@ def draw_bar(canvas: Canvas, bar: Bar, scale: Scale, y: float) -> None:
 
 
 def _interval(
-    canvas: Canvas, ends: Ends | None, scale: Scale, y: float, height: float, role: str
+    canvas: Canvas, ends: Ends | None, scale: AxisScale, y: float, height: float, role: str
 ) -> None:
     """Draw an interval with round ends; an end that is missing or infinite is that of the axis."""
     if ends is None or not finite(ends):
@@ -85,7 +85,7 @@ def _interval(
     canvas.rect(middle - width / 2, y - height / 2, width, height, role, radius=radius)
 
 
-def _closed(ends: Ends, scale: Scale) -> tuple[float, float]:
+def _closed(ends: Ends, scale: AxisScale) -> tuple[float, float]:
     low, high = ends
     return (scale.low if low is None else low), (scale.high if high is None else high)
 

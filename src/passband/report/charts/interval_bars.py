@@ -20,7 +20,7 @@ from passband.report.charts.bar import (
 from passband.report.charts.canvas import Canvas, short
 from passband.report.charts.chart import Chart
 from passband.report.charts.rows import MOST_ROWS, Column, Rows, rows_note
-from passband.report.charts.scale import Scale, finite, share_range, tick_text, ticks
+from passband.report.charts.scale import AxisScale, finite, share_range, tick_text, ticks
 from passband.report.charts.theme import PAGE, Theme
 from passband.report.charts.vega import bars_spec
 from passband.stats.interval import Rounding
@@ -97,8 +97,8 @@ class IntervalBars(Chart):
             canvas.text(scale(mark), 12, text, 12.5, fill="muted", anchor=anchor)  # type: ignore[arg-type]
         return canvas.svg("axis", f"from {tick_text(marks[0])} to {tick_text(marks[-1])}")
 
-    def _cell_scale(self, width: float) -> Scale:
-        return Scale(*self.span, 7, width - 7)
+    def _cell_scale(self, width: float) -> AxisScale:
+        return AxisScale(*self.span, 7, width - 7)
 
     def vega(self) -> dict[str, Any]:
         """Return bars, inner bars and ticks in layers."""

@@ -17,7 +17,7 @@ _ROLES = ("blue_outer", "blue", "orange_outer", "orange")
 
 
 @dataclass(frozen=True)
-class Part:
+class SplitPart:
     """A share of the whole, and its name."""
 
     label: str
@@ -28,11 +28,11 @@ class Part:
 class SplitBar(Chart):
     """Shares of a variance that add up to 1.
 
-    >>> SplitBar((Part("which problems", 0.97), Part("sampling", 0.03))).description
+    >>> SplitBar((SplitPart("which problems", 0.97), SplitPart("sampling", 0.03))).description
     '97 % which problems, 3 % sampling.'
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[SplitPart]
     what: str = "the variance of the estimate"
     title: str = "Where the uncertainty comes from"
     name: str = "uncertainty"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from passband.report.charts.split_bar import Part, SplitBar
+from passband.report.charts.split_bar import SplitBar, SplitPart
 from passband.report.html.document import escape
 from passband.report.html.elements import caption, figure, pair_rows, section, sentence
 from passband.report.html.run_text import RunText
@@ -89,7 +89,9 @@ def judged_split_bar(run: RunText) -> SplitBar | None:
     """Return the three parts of the variance of a corrected value."""
     judge = run.findings.group.judge
     shares = [] if judge is None else share_rows(judge)
-    return SplitBar([Part(name, share) for name, share in shares]) if len(shares) == 3 else None
+    return (
+        SplitBar([SplitPart(name, share) for name, share in shares]) if len(shares) == 3 else None
+    )
 
 
 def judged_split(run: RunText) -> str:

@@ -21,7 +21,7 @@ from passband.report.charts.chart import caption, figure, lines
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.interval_bars import IntervalBars
 from passband.report.charts.rank_bars import Rank, RankBars
-from passband.report.charts.split_bar import Part, SplitBar
+from passband.report.charts.split_bar import SplitBar, SplitPart
 from passband.report.charts.theme import NOTEBOOK
 from passband.report.charts.tries_curve import Edges, TriesCurve, TriesLine
 from passband.report.layout import rows
@@ -287,8 +287,8 @@ def abilities_html(value: Abilities) -> str:
 def split_html(value: VarianceSplit) -> str:
     """Return the parts of a variance as one bar, and what more data would bring."""
     parts = (
-        Part("which problems", value.share_between or 0.0),
-        Part("sampling", value.share_within or 0.0),
+        SplitPart("which problems", value.share_between or 0.0),
+        SplitPart("sampling", value.share_within or 0.0),
     )
     chart = SplitBar(parts, f"the variance of {value.metric}")
     rows = [

@@ -17,7 +17,7 @@ _CONTEXT = 160  # characters of what both have, before and after a change
 
 
 @dataclass(frozen=True)
-class Change:
+class TextChange:
     """A stretch of both texts: the same in both, or what one has in place of the other."""
 
     first: str
@@ -28,7 +28,7 @@ class Change:
         return self.first == self.second
 
 
-def word_changes(first: str, second: str) -> list[Change]:
+def word_changes(first: str, second: str) -> list[TextChange]:
     """Return two texts as stretches that agree and stretches that do not.
 
     >>> [(c.first, c.second) for c in word_changes("so it is 171.", "so it is 181.")]
@@ -38,9 +38,9 @@ def word_changes(first: str, second: str) -> list[Change]:
     end = _common(first[start:][::-1], second[start:][::-1])
     middle = first[start : len(first) - end], second[start : len(second) - end]
     changes = [
-        Change(first[:start], second[:start]),
+        TextChange(first[:start], second[:start]),
         *_changes(*middle),
-        Change(first[len(first) - end :], second[len(second) - end :]),
+        TextChange(first[len(first) - end :], second[len(second) - end :]),
     ]
     return [change for change in changes if change.first or change.second]
 
@@ -60,13 +60,14 @@ def _common(first: str, second: str) -> int:
     return low
 
 
-def _changes(first: str, second: str) -> list[Change]:
+def _changes(first: str, second: str) -> list[TextChange]:
     one, other = _words(first), _words(second)
     if max(len(one), len(other)) > _MOST_WORDS:
-        return [Change(first, second)]
+        return [TextChange(first, second)]
     matcher = SequenceMatcher(None, one, other, autojunk=False)
     return [
-        Change("".join(one[a:b]), "".join(other[c:d])) for _, a, b, c, d in matcher.get_opcodes()
+        TextChange("".join(one[a:b]), "".join(other[c:d]))
+        for _, a, b, c, d in matcher.get_opcodes()
     ]
 
 
@@ -91,7 +92,7 @@ def diff_lines(
         yield " " * indent + _coloured(piece, kinds, style)
 
 
-def _stretches(changes: list[Change], full: bool) -> Iterator[tuple[str, str]]:
+def _stretches(changes: list[TextChange], full: bool) -> Iterator[tuple[str, str]]:
     """Yield the text of each stretch, and its kind: removed, added, or none."""
     for number, change in enumerate(changes):
         if change.is_same:

@@ -14,7 +14,7 @@ from passband.report.show.excerpt import ALL, Amount, excerpt
 from passband.report.show.reason import Verdict, call_text, verdict, verdict_of_score
 from passband.report.show.text import Piece, TerminalStyle, cells, one_line, wrapped
 from passband.report.words import counted, tokens_text
-from passband.summary import Damaged, Message, Shown, ShownProblem, ShownTrial
+from passband.summary import Damaged, Shown, ShownMessage, ShownProblem, ShownTrial
 
 
 def headline(
@@ -94,7 +94,7 @@ class Page:
         line = rule * max(2, self.style.width - cells(name) - len(right) - 6)
         return f"{rule * 2} {self.style.set(name, 'heading')} {line} {right}"
 
-    def _messages(self, messages: Iterable[Message]) -> Iterator[str]:
+    def _messages(self, messages: Iterable[ShownMessage]) -> Iterator[str]:
         several = tuple(messages)
         for message in several:
             only = len(several) == 1 and message.role == "user"
@@ -153,7 +153,7 @@ class Page:
         if facts:
             yield from self._text("", ", ".join(facts), _REASONING)
 
-    def _transcript(self, messages: tuple[Message, ...]) -> Iterator[str]:
+    def _transcript(self, messages: tuple[ShownMessage, ...]) -> Iterator[str]:
         if not self.full:
             told = f"{counted(len(messages), 'message')} and tool calls (--full shows them)"
             yield from self._text("steps", told, _REASONING)

@@ -40,7 +40,7 @@ _BEGINNING = 300  # characters of a text that stands for it in a list
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TrialQuery:
     """Which trials to look at; what is empty or None leaves all."""
 
     problems: tuple[str, ...] = ()  #: keys
@@ -53,7 +53,7 @@ class Wanted:
     def words(self) -> list[str]:
         """Return the conditions on trials in words.
 
-        >>> Wanted(statuses=("truncated", "refused"), right=False).words()
+        >>> TrialQuery(statuses=("truncated", "refused"), right=False).words()
         ['truncated or refused', 'wrong']
         """
         words = [" or ".join(self.statuses)] if self.statuses else []
@@ -61,10 +61,10 @@ class Wanted:
         return words if self.right is None else [*words, "right" if self.right else "wrong"]
 
 
-class Look:
+class TrialBrowser:
     """The wanted trials of one run."""
 
-    def __init__(self, trials: Trials, run: RunRecord, wanted: Wanted) -> None:
+    def __init__(self, trials: Trials, run: RunRecord, wanted: TrialQuery) -> None:
         self.run = run
         self.wanted = wanted
         name = _judge(run) if wanted.disagree and wanted.scorer is None else wanted.scorer
@@ -331,7 +331,9 @@ def _rules(scorer: ScorerRecord) -> tuple[str, ...]:
     return tuple(names)
 
 
-def looks(trials: Trials, runs: Sequence[RunRecord], wanted: Wanted) -> list[Look]:
+def browse_runs(
+    trials: Trials, runs: Sequence[RunRecord], wanted: TrialQuery
+) -> list[TrialBrowser]:
     """Return what to look at in each run; a problem or scorer that none has is an error.
 
     Of several tasks, each with its own problems and scorers, those that have none of them are
@@ -340,14 +342,16 @@ def looks(trials: Trials, runs: Sequence[RunRecord], wanted: Wanted) -> list[Loo
     scoring = [run for run in runs if wanted.scorer in (None, *_scorer_names(run))]
     if not scoring and runs:
         runs[0].scorer(wanted.scorer)  # raises, with the nearest name
-    chosen = [Look(trials, run, wanted) for run in scoring]
-    known = dict.fromkeys(key for look in chosen for key in look.keys)
+    chosen = [TrialBrowser(trials, run, wanted) for run in scoring]
+    known = dict.fromkeys(key for browser in chosen for key in browser.keys)
     for key in wanted.problems:
         if key not in known:
             some = ", ".join(list(known)[:5]) + (", ..." if len(known) > 5 else "")
             hint = nearest(key, known) or f" It has {some or 'none'}."
             raise InvalidInput(f"{trials.directory} has no problem {key!r}.{hint}")
-    return [look for look in chosen if not wanted.problems or {*wanted.problems} & {*look.keys}]
+    return [
+        browser for browser in chosen if not wanted.problems or {*wanted.problems} & {*browser.keys}
+    ]
 
 
 def _scorer_names(run: RunRecord) -> list[str]:
@@ -355,14 +359,14 @@ def _scorer_names(run: RunRecord) -> list[str]:
 
 
 def pair_of_trials(
-    trials: Trials, runs: Sequence[RunRecord], wanted: Wanted, numbers: tuple[int, int]
+    trials: Trials, runs: Sequence[RunRecord], wanted: TrialQuery, numbers: tuple[int, int]
 ) -> tuple[ShownTrial, ShownTrial]:
     """Return two trials of one problem; raise `InvalidInput` where it is not clear which."""
     if numbers[0] == numbers[1]:
         raise InvalidInput(f"--diff is of two trials; got {numbers[0]} twice.")
-    chosen = looks(trials, runs, replace(wanted, trials=numbers))
+    chosen = browse_runs(trials, runs, replace(wanted, trials=numbers))
     if len(chosen) != 1:
-        names = ", ".join(f"{look.run.task} by {look.run.model}" for look in chosen)
+        names = ", ".join(f"{browser.run.task} by {browser.run.model}" for browser in chosen)
         raise InvalidInput(
             f"--diff is of two trials of one run; choose with --task and --model one of {names}."
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
-class Message(NamedTuple):
+class ShownMessage(NamedTuple):
     """A message of a conversation."""
 
     role: str
@@ -22,7 +22,7 @@ class ShownProblem:
     task: str
     model: str
     key: str
-    messages: tuple[Message, ...]
+    messages: tuple[ShownMessage, ...]
     targets: tuple[str, ...]
     choices: tuple[str, ...]
     trials: int
@@ -80,7 +80,7 @@ class ShownTrial:
     status: str
     text: str | None
     reasoning: str | None
-    transcript: tuple[Message, ...]
+    transcript: tuple[ShownMessage, ...]
     scores: tuple[ShownScore, ...]  #: that of the chosen scorer first
     span: tuple[int, int] | None  #: of the extracted answer in the text
     prompt_tokens: int | None = None
@@ -114,22 +114,22 @@ class Damaged:
 Shown = ShownProblem | ShownTrial | Damaged
 
 
-def message_of(message: Any) -> Message:
+def message_of(message: Any) -> ShownMessage:
     """Return a recorded message, a pair or a mapping, with its content as text.
 
     >>> message_of(["user", "2+2"])
-    Message(role='user', text='2+2')
+    ShownMessage(role='user', text='2+2')
     >>> message_of({"role": "tool", "content": [{"type": "text", "text": "4"}]})
-    Message(role='tool', text='4')
+    ShownMessage(role='tool', text='4')
     """
     if isinstance(message, Mapping):
         text = _text(message.get("content"))
         calls = message.get("tool_calls")
         called = f"{text}\n{_json(calls)}".lstrip("\n") if calls else text
-        return Message(str(message.get("role", "")), called)
+        return ShownMessage(str(message.get("role", "")), called)
     if isinstance(message, Sequence) and not isinstance(message, str) and len(message) == 2:
-        return Message(str(message[0]), _text(message[1]))
-    return Message("", _text(message))
+        return ShownMessage(str(message[0]), _text(message[1]))
+    return ShownMessage("", _text(message))
 
 
 def _text(content: Any) -> str:

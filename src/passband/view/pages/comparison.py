@@ -23,7 +23,7 @@ from passband.stats.interval import Rounding
 from passband.summary import ComparisonSummary, TaskComparison
 from passband.view.links import Links
 from passband.view.markup import Child, Html, name, tag
-from passband.view.page_context import Here
+from passband.view.page_context import RunPage
 from passband.view.page_frame import Crumb, banner, page
 
 
@@ -31,7 +31,7 @@ from passband.view.page_frame import Crumb, banner, page
 class Side:
     """One of two runs, and the numbers of its problems by their keys."""
 
-    here: Here
+    here: RunPage
     numbers: Mapping[str, int]
 
 

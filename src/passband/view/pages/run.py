@@ -18,14 +18,14 @@ from passband.view.labels import (
     time_left,
 )
 from passband.view.markup import Html, fragment, name, tag
-from passband.view.page_context import Here
+from passband.view.page_context import RunPage
 from passband.view.page_frame import banner, folded_notes, page
 from passband.view.pages.strip import strip_section
 from passband.view.pages.trials import TrialsPage, filter_links, search_form, trials_section
 
 
 def run_page(
-    here: Here,
+    here: RunPage,
     numbers: RunNumbers,
     rates: Sequence[ProblemRate],
     some: TrialsPage,
@@ -78,7 +78,7 @@ def _live(key: str, texts: Mapping[str, str], element: str = "span", **more: str
     return tag(element, texts[key], data_live=key, **more)
 
 
-def _header(here: Here, numbers: RunNumbers, texts: Mapping[str, str]) -> Html:
+def _header(here: RunPage, numbers: RunNumbers, texts: Mapping[str, str]) -> Html:
     standing = numbers.standing
     parts = [_live("state", texts, "b"), _live("done", texts)]
     if standing.planned and standing.state in ("running", "stopped"):

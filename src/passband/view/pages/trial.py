@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from passband.report import (
     LONG,
-    Change,
+    TextChange,
     counted,
     pieces_of,
     problem_html,
@@ -18,7 +18,7 @@ from passband.report import (
 from passband.summary import Damaged, ShownProblem, ShownTrial
 from passband.trials import TrialPlace
 from passband.view.markup import Child, Html, fragment, name, tag
-from passband.view.page_context import Here
+from passband.view.page_context import RunPage
 from passband.view.page_frame import Crumb, page
 from passband.view.pages.trials import TrialsPage, trials_section
 
@@ -42,7 +42,7 @@ class TrialPage:
 _WAYS = {"p": "previous wrong", "n": "next wrong", "k": "previous {}", "j": "next {}"}
 
 
-def trial_page(here: Here, of: TrialPage) -> str:
+def trial_page(here: RunPage, of: TrialPage) -> str:
     """Return the page of a trial."""
     shown, place = of.shown, of.place
     if isinstance(shown, Damaged):
@@ -61,7 +61,7 @@ def trial_page(here: Here, of: TrialPage) -> str:
     )  # fmt: skip
 
 
-def _problem_crumb(here: Here, number: int, problem: ShownProblem) -> Crumb:
+def _problem_crumb(here: RunPage, number: int, problem: ShownProblem) -> Crumb:
     return Crumb(name(problem.key), here.run.problem(number))
 
 
@@ -73,7 +73,7 @@ def _solved(problem: ShownProblem) -> Html:
     return tag("p", text, class_="run-line")
 
 
-def _ways(here: Here, of: TrialPage) -> Html:
+def _ways(here: RunPage, of: TrialPage) -> Html:
     """Return links to neighbours, with the keys that follow them."""
     steps: list[Child] = []
     along = "trial" if of.show in ALONG else of.show.replace("_", " ")
@@ -87,7 +87,7 @@ def _ways(here: Here, of: TrialPage) -> Html:
     return tag("p", steps, class_="ways")
 
 
-def _rest(here: Here, place: TrialPlace, shown: ShownTrial) -> Html | None:
+def _rest(here: RunPage, place: TrialPlace, shown: ShownTrial) -> Html | None:
     """Return a link to the whole text, where some of it is left out."""
     texts = [text for _, text in texts_of(shown)]
     kinds = [kind for text in texts for kind, _ in pieces_of(text, None, LONG)]
@@ -98,7 +98,7 @@ def _rest(here: Here, place: TrialPlace, shown: ShownTrial) -> Html | None:
     return tag("p", tag("a", whole, href=here.run.text(place)), class_="caption")
 
 
-def _others(here: Here, of: TrialPage) -> Html | None:
+def _others(here: RunPage, of: TrialPage) -> Html | None:
     """Return the other trials of the problem, and links to what differs."""
     if len(of.others) < 2 or isinstance(of.shown, Damaged):
         return None
@@ -111,7 +111,7 @@ def _others(here: Here, of: TrialPage) -> Html | None:
     )
 
 
-def _chip(here: Here, place: TrialPlace, shown: ShownTrial | Damaged, own: TrialPlace) -> Html:
+def _chip(here: RunPage, place: TrialPlace, shown: ShownTrial | Damaged, own: TrialPlace) -> Html:
     if isinstance(shown, Damaged):
         return tag("span", f"{place.trial} damaged")
     of = verdict(shown)
@@ -125,7 +125,7 @@ def _chip(here: Here, place: TrialPlace, shown: ShownTrial | Damaged, own: Trial
     return tag("span", link, " ", differs, class_=f"trial-{of.kind}")
 
 
-def problem_page(here: Here, number: int, problem: ShownProblem, some: TrialsPage) -> str:
+def problem_page(here: RunPage, number: int, problem: ShownProblem, some: TrialsPage) -> str:
     """Return the page of a problem: what was asked, and its trials."""
     return page(
         problem.key,
@@ -146,7 +146,7 @@ def texts_of(shown: ShownTrial) -> list[tuple[str, str]]:
     return texts if shown.text is None else [*texts, ("answered", shown.text)]
 
 
-def text_page(here: Here, place: TrialPlace, shown: ShownTrial, part: int) -> str:
+def text_page(here: RunPage, place: TrialPlace, shown: ShownTrial, part: int) -> str:
     """Return a part of everything that a model wrote in a trial."""
     whole = "\n\n".join(f"[{label}]\n{text}" for label, text in texts_of(shown))
     parts = max(1, -(-len(whole) // PART))
@@ -172,7 +172,7 @@ def text_page(here: Here, place: TrialPlace, shown: ShownTrial, part: int) -> st
 # -- two trials ----------------------------------------------------------------------------
 
 
-def difference_page(here: Here, number: int, first: ShownTrial, second: ShownTrial) -> str:
+def difference_page(here: RunPage, number: int, first: ShownTrial, second: ShownTrial) -> str:
     """Return two trials of a problem as one text, with what only one of them has marked."""
     places = [TrialPlace(number, shown.trial) for shown in (first, second)]
     heads = [
@@ -205,7 +205,7 @@ def _difference(label: str, first: ShownTrial, second: ShownTrial) -> Html:
     return tag("div", tag("div", label, class_="label"), same, class_="transcript")
 
 
-def _change(change: Change) -> Html:
+def _change(change: TextChange) -> Html:
     if change.is_same:
         return fragment(_cut(change.first, _CONTEXT))
     marks = (("del", change.first), ("ins", change.second))

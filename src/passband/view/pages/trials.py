@@ -14,7 +14,7 @@ from passband.summary import Damaged, ShownTrial
 from passband.trials import Found, TrialPlace
 from passband.view.labels import FILTERS
 from passband.view.markup import Child, Html, fragment, name, tag
-from passband.view.page_context import Here
+from passband.view.page_context import RunPage
 from passband.view.page_frame import page, page_end, page_start
 
 TRIALS_A_PAGE = 50
@@ -33,7 +33,7 @@ class TrialsPage:
     again: bool = False  #: whether to ask again in a moment
 
 
-def trials_page(here: Here, some: TrialsPage, counts: Mapping[str, int | None]) -> str:
+def trials_page(here: RunPage, some: TrialsPage, counts: Mapping[str, int | None]) -> str:
     """Return a page of trials."""
     what = FILTERS.get(some.show, some.show.replace("_", " "))
     return page(
@@ -46,7 +46,7 @@ def trials_page(here: Here, some: TrialsPage, counts: Mapping[str, int | None]) 
     )  # fmt: skip
 
 
-def trials_section(here: Here, some: TrialsPage) -> Html:
+def trials_section(here: RunPage, some: TrialsPage) -> Html:
     """Return the table, what is to be said of it, and the way to other pages."""
     note = tag("p", some.note, class_="finding") if some.note else None
     if not some.rows:
@@ -55,7 +55,7 @@ def trials_section(here: Here, some: TrialsPage) -> Html:
 
 
 def trials_table(
-    here: Here, rows: Sequence[tuple[TrialPlace, ShownTrial | Damaged]], show: str = "all"
+    here: RunPage, rows: Sequence[tuple[TrialPlace, ShownTrial | Damaged]], show: str = "all"
 ) -> Html:
     """Return trials as rows: what was answered, what was expected, and what became of it."""
     heads = tag(
@@ -67,7 +67,7 @@ def trials_table(
     return tag("table", heads, [_row(here, place, one, show) for place, one in rows])
 
 
-def _row(here: Here, place: TrialPlace, shown: ShownTrial | Damaged, show: str) -> Html:
+def _row(here: RunPage, place: TrialPlace, shown: ShownTrial | Damaged, show: str) -> Html:
     if isinstance(shown, Damaged):
         return tag("tr", tag("td", name(shown.problem)), tag("td", place.trial),
                    tag("td", f"damaged: {shown.why}", colspan=5, class_="wrong"))  # fmt: skip
@@ -97,7 +97,7 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
-def filter_links(here: Here, show: str, counts: Mapping[str, int | None]) -> Html:
+def filter_links(here: RunPage, show: str, counts: Mapping[str, int | None]) -> Html:
     """Return the filters as links, each with the number of its trials where that is known."""
     links: list[Child] = []
     for word, count in counts.items():
@@ -108,7 +108,7 @@ def filter_links(here: Here, show: str, counts: Mapping[str, int | None]) -> Htm
     return tag("p", links, class_="filters")
 
 
-def search_form(here: Here, text: str = "") -> Html:
+def search_form(here: RunPage, text: str = "") -> Html:
     """Return the box that a text is searched by."""
     box = tag("input", type="search", name="q", value=text, placeholder="text in completions",
               aria_label="text in completions", dir="auto")  # fmt: skip
@@ -128,7 +128,7 @@ def pager(some: TrialsPage) -> Html | None:
 MOST_FOUND = 500
 
 
-def search_start(here: Here, text: str) -> str:
+def search_start(here: RunPage, text: str) -> str:
     """Return the page up to where what is found begins."""
     heads = tag("tr", tag("th", "problem"), tag("th", "trial"), tag("th", "text"))
     return (
@@ -139,7 +139,7 @@ def search_start(here: Here, text: str) -> str:
     )
 
 
-def search_row(here: Here, found: Found, names: Mapping[int, str]) -> str:
+def search_row(here: RunPage, found: Found, names: Mapping[int, str]) -> str:
     """Return a trial that has the text; a problem may have come after the names."""
     place = TrialPlace(found.problem, found.trial)
     key = names.get(found.problem, f"problem {found.problem}")

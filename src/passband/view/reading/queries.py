@@ -6,12 +6,20 @@ from collections.abc import Mapping, Sequence
 
 from passband.errors import InvalidInput, UnknownName
 from passband.readers import Groups, Options, StoredRun, groups_of_runs
-from passband.summary import Damaged, Look, ProblemRate, ShownProblem, ShownTrial, Wanted, rates_of
+from passband.summary import (
+    Damaged,
+    ProblemRate,
+    ShownProblem,
+    ShownTrial,
+    TrialBrowser,
+    TrialQuery,
+    rates_of,
+)
 from passband.trials import Column, RunRecord, TrialPlace
-from passband.view.page_context import Here
+from passband.view.page_context import RunPage
 from passband.view.pages.trial import ALONG, TrialPage
 from passband.view.pages.trials import TRIALS_A_PAGE, TrialsPage
-from passband.view.reading.run_reader import Reading
+from passband.view.reading.run_reader import RunSnapshot
 from passband.view.reading.scans import MOST, Extremes
 
 COLUMNS: Mapping[str, Column] = {"slow": "latency_ms", "long": "completion_tokens"}
@@ -19,7 +27,7 @@ _CHIPS = 64  # other trials of a problem that are named on the page of one
 Row = tuple[TrialPlace, ShownTrial | Damaged]
 
 
-def record(reading: Reading, number: int) -> RunRecord:
+def record(reading: RunSnapshot, number: int) -> RunRecord:
     """Return a run by its number."""
     runs = reading.keep("runs", reading.trials.runs)
     for run in runs:
@@ -28,55 +36,57 @@ def record(reading: Reading, number: int) -> RunRecord:
     raise UnknownName(f"there is no run {number} here.")
 
 
-def look_at(reading: Reading, run: RunRecord, show: str) -> Look:
+def browse(reading: RunSnapshot, run: RunRecord, show: str) -> TrialBrowser:
     """Return the look that a filter gives."""
-    wanted = Wanted()
+    wanted = TrialQuery()
     if show in ("right", "wrong"):
-        wanted = Wanted(right=show == "right")
+        wanted = TrialQuery(right=show == "right")
     elif show != "all" and show not in COLUMNS:
-        wanted = Wanted(statuses=(show,))
-    return reading.keep(("look", run.number, show), lambda: Look(reading.trials, run, wanted))
+        wanted = TrialQuery(statuses=(show,))
+    return reading.keep(
+        ("look", run.number, show), lambda: TrialBrowser(reading.trials, run, wanted)
+    )
 
 
-def filter_counts(reading: Reading, run: RunRecord) -> dict[str, int | None]:
+def filter_counts(reading: RunSnapshot, run: RunRecord) -> dict[str, int | None]:
     """Return the filters that find something, with their numbers of trials by the tallies."""
     return reading.keep(("filters", run.number), lambda: _filter_counts(reading, run))
 
 
-def _filter_counts(reading: Reading, run: RunRecord) -> dict[str, int | None]:
+def _filter_counts(reading: RunSnapshot, run: RunRecord) -> dict[str, int | None]:
     statuses = reading.trials.statuses(run.number)
     words = [str(status) for status, count in statuses.items() if count and status != "ok"]
     scored = ["right", "wrong"] if run.scorers else []
     failed = ["no_answer", "scorer_error", "scorer_timeout", "scorer_no_verdict", "unscored"]
     of_scores = failed if run.scorers else []
     counts = {
-        word: look_at(reading, run, word).counted() for word in ("all", *scored, *of_scores, *words)
+        word: browse(reading, run, word).counted() for word in ("all", *scored, *of_scores, *words)
     }
     found = {word: n for word, n in counts.items() if n != 0 or word in ("all", *scored)}
     long: dict[str, None] = {"long": None} if reading.trials.tokens(run.number)[1] else {}
     return {**found, "slow": None, **long}
 
 
-def rates(reading: Reading, run: RunRecord) -> list[ProblemRate]:
+def rates(reading: RunSnapshot, run: RunRecord) -> list[ProblemRate]:
     """Return the problems of a run, the easiest first."""
     scorer = run.scorers[0] if run.scorers else None
     return reading.keep(("rates", run.number), lambda: rates_of(reading.trials, run, scorer))
 
 
-def _rows(look: Look, places: Sequence[TrialPlace]) -> list[Row]:
+def _rows(look: TrialBrowser, places: Sequence[TrialPlace]) -> list[Row]:
     return list(zip(places, look.brief(places), strict=True))
 
 
 def some_trials(
-    reading: Reading,
-    here: Here,
+    reading: RunSnapshot,
+    here: RunPage,
     run: RunRecord,
     show: str,
     after: TrialPlace | None = None,
     before: TrialPlace | None = None,
 ) -> TrialsPage:
     """Return the trials after a place or before it, that a filter finds."""
-    look = look_at(reading, run, show)
+    look = browse(reading, run, show)
     if before is not None:
         places = look.before(before, TRIALS_A_PAGE + 1)
         is_first, is_last = len(places) <= TRIALS_A_PAGE, False
@@ -91,7 +101,7 @@ def some_trials(
 
 
 def ranked_trials(
-    reading: Reading, here: Here, run: RunRecord, show: str, of: Extremes | None, start: int
+    reading: RunSnapshot, here: RunPage, run: RunRecord, show: str, of: Extremes | None, start: int
 ) -> TrialsPage:
     """Return some of the slowest or longest trials."""
     if of is None:
@@ -99,7 +109,7 @@ def ranked_trials(
         return TrialsPage(show, (), note=note, again=True)
     chosen = of.trials[start : start + TRIALS_A_PAGE]
     places = [TrialPlace(one.problem, one.trial) for one in chosen]
-    rows = _rows(look_at(reading, run, "all"), places)
+    rows = _rows(browse(reading, run, "all"), places)
     earlier = here.run.ranked(show, max(0, start - TRIALS_A_PAGE)) if start else None
     later = start + TRIALS_A_PAGE
     notes = [f"The first {MOST:,} of them are listed."] if len(of.trials) == MOST else []
@@ -111,18 +121,18 @@ def ranked_trials(
     )  # fmt: skip
 
 
-def problem(reading: Reading, run: RunRecord, number: int) -> ShownProblem:
+def problem(reading: RunSnapshot, run: RunRecord, number: int) -> ShownProblem:
     """Return a problem by its number in the store."""
     if number not in reading.trials.numbers(run.number).values():
         raise UnknownName(f"there is no problem {number} here.")
-    return look_at(reading, run, "all").problem(number)
+    return browse(reading, run, "all").problem(number)
 
 
 def problem_trials(
-    reading: Reading, here: Here, run: RunRecord, number: int, after: int | None
+    reading: RunSnapshot, here: RunPage, run: RunRecord, number: int, after: int | None
 ) -> TrialsPage:
     """Return the trials of a problem from one on."""
-    look = look_at(reading, run, "all")
+    look = browse(reading, run, "all")
     edge = TrialPlace(number, -1 if after is None else after)
     places = [p for p in look.after(edge, TRIALS_A_PAGE + 1) if p.problem == number]
     more = len(places) > TRIALS_A_PAGE
@@ -132,12 +142,12 @@ def problem_trials(
     return TrialsPage("all", _rows(look, places), earlier, later)
 
 
-def trial(reading: Reading, run: RunRecord, place: TrialPlace, show: str) -> TrialPage:
+def trial(reading: RunSnapshot, run: RunRecord, place: TrialPlace, show: str) -> TrialPage:
     """Return a trial, its neighbours, and the other trials of its problem."""
-    look = look_at(reading, run, "all")
+    look = browse(reading, run, "all")
     _there(look, *place)
-    wrong = look_at(reading, run, "wrong") if run.scorers else None
-    along = look if show in ALONG else look_at(reading, run, show)
+    wrong = browse(reading, run, "wrong") if run.scorers else None
+    along = look if show in ALONG else browse(reading, run, show)
     ways = {"j": along.after(place, 1), "k": along.before(place, 1)}
     if wrong is not None:
         ways |= {"n": wrong.after(place, 1), "p": wrong.before(place, 1)}
@@ -153,12 +163,12 @@ def trial(reading: Reading, run: RunRecord, place: TrialPlace, show: str) -> Tri
 
 
 def pair(
-    reading: Reading, run: RunRecord, number: int, numbers: tuple[int, int]
+    reading: RunSnapshot, run: RunRecord, number: int, numbers: tuple[int, int]
 ) -> tuple[ShownTrial, ShownTrial]:
     """Return two trials of a problem."""
     if numbers[0] == numbers[1]:
         raise InvalidInput(f"a difference is of two trials; got {numbers[0]} twice.")
-    look = look_at(reading, run, "all")
+    look = browse(reading, run, "all")
     first, second = (readable(look.whole(_there(look, number, trial))) for trial in numbers)
     return first, second
 
@@ -170,7 +180,7 @@ def readable(shown: ShownTrial | Damaged) -> ShownTrial:
     return shown
 
 
-def _there(look: Look, problem: int, trial: int) -> TrialPlace:
+def _there(look: TrialBrowser, problem: int, trial: int) -> TrialPlace:
     """Return the place of a trial; raise `UnknownName` if it is not recorded."""
     place = TrialPlace(problem, trial)
     if look.after(TrialPlace(problem, trial - 1), 1) != [place]:
@@ -178,7 +188,7 @@ def _there(look: Look, problem: int, trial: int) -> TrialPlace:
     return place
 
 
-def groups_for(reading: Reading, here: Here, run: RunRecord, source: str) -> Groups:
+def groups_for(reading: RunSnapshot, here: RunPage, run: RunRecord, source: str) -> Groups:
     """Return a run as one side of a comparison, under a name that sets it apart."""
     if not run.scorers or not reading.trials.scored_statuses(run.scorer().number):
         raise InvalidInput(f"{here.title} has no scores yet; there is nothing to compare.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from passband.summary import Pace, RunNumbers, is_going_on, numbers_of, session_rate, standing_of
 from passband.trials import RunRecord
-from passband.view.reading.run_reader import Reading
+from passband.view.reading.run_reader import RunSnapshot
 
 _SHARE = 25  # numbers that move may take this part of the time: 1 in 25
 
@@ -18,7 +18,7 @@ class _Look:
     until: float  # when the next one may be taken
 
 
-def numbers_now(reading: Reading, run: RunRecord, *, thorough: bool = True) -> RunNumbers:
+def current_figures(reading: RunSnapshot, run: RunRecord, *, thorough: bool = True) -> RunNumbers:
     """Return the numbers of a run as they are now."""
     trials = reading.trials
     going_on = is_going_on(trials)
@@ -39,14 +39,14 @@ def numbers_now(reading: Reading, run: RunRecord, *, thorough: bool = True) -> R
     return replace(numbers, rate=rate)
 
 
-def numbers_of_page(reading: Reading, run: RunRecord) -> RunNumbers:
+def page_figures(reading: RunSnapshot, run: RunRecord) -> RunNumbers:
     """Return the numbers of a run for a page; what it is told later is no older than they are."""
-    numbers = numbers_now(reading, run)
+    numbers = current_figures(reading, run)
     reading.looks["look", run.number] = _Look(numbers, time.monotonic())
     return numbers
 
 
-def numbers_sometimes(reading: Reading, run: RunRecord) -> RunNumbers:
+def throttled_figures(reading: RunSnapshot, run: RunRecord) -> RunNumbers:
     """Return the numbers of a run that is watched, perhaps those of a moment ago.
 
     However fast a run grows, watching it takes a fixed small part of the time.
@@ -54,7 +54,7 @@ def numbers_sometimes(reading: Reading, run: RunRecord) -> RunNumbers:
     key, start = ("look", run.number), time.monotonic()
     look: _Look | None = reading.looks.get(key)
     if look is None or start >= look.until:
-        numbers = numbers_now(reading, run, thorough=False)
+        numbers = current_figures(reading, run, thorough=False)
         end = time.monotonic()
         look = _Look(numbers, end + _SHARE * (end - start))
         reading.looks[key] = look

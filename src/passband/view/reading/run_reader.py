@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from passband.summary import Pace
 from passband.trials import FILE, CorruptStore, Trials, corrupt, is_log_damaged
-from passband.view.reading.run_index import Folder, UnknownRun
+from passband.view.reading.run_index import RunFolder, UnknownRun
 
 T = TypeVar("T")
 _IDLE = 60.0  # seconds after which a connection is closed
@@ -26,7 +26,7 @@ _LOG = "its log is not what was written, and commits after that are lost"
 
 
 @dataclass
-class Reading:
+class RunSnapshot:
     """The trials of a run directory at one moment, and what has been computed of them."""
 
     trials: Trials
@@ -49,25 +49,25 @@ def open_to_read(path: Path) -> Trials:
     return Trials(path, trusted=True)
 
 
-class Desk:
+class RunReader:
     """One run directory, read by one thread."""
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
         self.used = time.monotonic()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"view-{folder.name}")
-        self._reading: Reading | None = None
+        self._reading: RunSnapshot | None = None
         self._version: int | None = None
         self._file: tuple[int, int] | None = None
         self._written = 0  # when, in nanoseconds
 
-    async def ask(self, question: Callable[[Reading], T]) -> T:
+    async def ask(self, question: Callable[[RunSnapshot], T]) -> T:
         """Answer a question in the thread of this directory."""
         self.used = time.monotonic()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._answer, question)
 
-    def _answer(self, question: Callable[[Reading], T]) -> T:
+    def _answer(self, question: Callable[[RunSnapshot], T]) -> T:
         try:
             return question(self._renewed())
         except CorruptStore:
@@ -77,7 +77,7 @@ class Desk:
             if self._reading is not None:
                 self._reading.trials.release()
 
-    def _renewed(self) -> Reading:
+    def _renewed(self) -> RunSnapshot:
         """Return the store as it is now; what was computed only if it is the same."""
         about = self._look()
         reading = self._opened(about)
@@ -98,14 +98,14 @@ class Desk:
             self._close()
             raise UnknownRun(self.folder.name) from None
 
-    def _opened(self, about: os.stat_result) -> Reading:
+    def _opened(self, about: os.stat_result) -> RunSnapshot:
         """Return the open store; another one if the file has been replaced."""
         if (about.st_dev, about.st_ino) != self._file:
             self._close()
         if self._reading is None:
             trials = open_to_read(self.folder.path)
             trials.release()
-            self._reading, self._version = Reading(trials), None
+            self._reading, self._version = RunSnapshot(trials), None
             self._file = about.st_dev, about.st_ino
         return self._reading
 
@@ -120,27 +120,27 @@ class Desk:
         self._thread.shutdown(wait=False)
 
 
-class Desks:
+class RunReaders:
     """The desks that are in use; one that nobody has used for a while is closed.
 
     So are those used longest ago where there are too many.
     """
 
     def __init__(self, idle: float = _IDLE, most: int = _MOST) -> None:
-        self._desks: dict[str, Desk] = {}  # the one used last at the end
+        self._readers: dict[str, RunReader] = {}  # the one used last at the end
         self._idle, self._most = idle, most
 
-    def of(self, folder: Folder) -> Desk:
+    def of(self, folder: RunFolder) -> RunReader:
         """Return the desk of a run directory."""
-        desk = self._desks.pop(folder.name, None) or Desk(folder)
+        reader = self._readers.pop(folder.name, None) or RunReader(folder)
         now = time.monotonic()
-        for name, other in list(self._desks.items()):
-            if now - other.used > self._idle or len(self._desks) >= self._most:
-                self._desks.pop(name).close()
-        self._desks[folder.name] = desk
-        return desk
+        for name, other in list(self._readers.items()):
+            if now - other.used > self._idle or len(self._readers) >= self._most:
+                self._readers.pop(name).close()
+        self._readers[folder.name] = reader
+        return reader
 
     def close(self) -> None:
         """Close all of them."""
-        while self._desks:
-            self._desks.popitem()[1].close()
+        while self._readers:
+            self._readers.popitem()[1].close()

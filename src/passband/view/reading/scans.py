@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from passband.errors import PassbandError
 from passband.trials import Column, Extreme, Found, Trials
-from passband.view.reading.run_index import Folder
+from passband.view.reading.run_index import RunFolder
 from passband.view.reading.run_reader import open_to_read
 
 MOST = 1_000  # of the slowest or longest trials that are kept
@@ -47,7 +47,7 @@ class Scans:
     # -- the slowest and the longest -------------------------------------------------------
 
     async def extremes(
-        self, folder: Folder, run: int, column: Column, commits: int, patience: float = 0.1
+        self, folder: RunFolder, run: int, column: Column, commits: int, patience: float = 0.1
     ) -> Extremes | None:
         """Return the largest ones; an earlier list, or None, if making it takes longer."""
         making = self.prepare(folder, run, column, commits)
@@ -56,7 +56,7 @@ class Scans:
         return self._lists.get((folder.name, run, column))
 
     def prepare(
-        self, folder: Folder, run: int, column: Column, commits: int
+        self, folder: RunFolder, run: int, column: Column, commits: int
     ) -> asyncio.Task[None] | None:
         """Begin to make a list, unless that is under way or there is one of these commits."""
         key = folder.name, run, column
@@ -67,7 +67,7 @@ class Scans:
             self._making[key] = asyncio.create_task(self._made(folder, run, column))
         return self._making[key]
 
-    async def _made(self, folder: Folder, run: int, column: Column) -> None:
+    async def _made(self, folder: RunFolder, run: int, column: Column) -> None:
         key, loop = (folder.name, run, column), asyncio.get_running_loop()
         try:
             with suppress(PassbandError, OSError):  # the page itself says what is wrong
@@ -79,7 +79,7 @@ class Scans:
 
     # -- search ----------------------------------------------------------------------------
 
-    async def search(self, folder: Folder, run: int, text: str) -> AsyncGenerator[Hits, None]:
+    async def search(self, folder: RunFolder, run: int, text: str) -> AsyncGenerator[Hits, None]:
         """Yield what is found, step by step, until all is read or nobody listens any more."""
         loop = asyncio.get_running_loop()
         thread = ThreadPoolExecutor(1, thread_name_prefix="view-search")
@@ -102,7 +102,7 @@ class Scans:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def _largest(folder: Folder, run: int, column: Column) -> Extremes:
+def _largest(folder: RunFolder, run: int, column: Column) -> Extremes:
     with open_to_read(folder.path) as trials:
         record = trials.run_numbered(run)
         return Extremes(tuple(trials.extremes(record, column, MOST)), trials.commits)
@@ -111,7 +111,7 @@ def _largest(folder: Folder, run: int, column: Column) -> Extremes:
 class _Searcher:
     """A search in its own thread; between two steps it holds on to nothing."""
 
-    def __init__(self, folder: Folder, run: int, text: str) -> None:
+    def __init__(self, folder: RunFolder, run: int, text: str) -> None:
         self.trials: Trials = open_to_read(folder.path)
         self._search = self.trials.search(self.trials.run_numbered(run), text)
         self.trials.release()

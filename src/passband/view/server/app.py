@@ -20,17 +20,17 @@ from passband.summary import ComparisonSummary, Contest, compare_contestants, co
 from passband.trials import CorruptStore, RunRecord, TrialPlace
 from passband.view import page_frame
 from passband.view.links import NO_PAGE, Links, parse_number, parse_place
-from passband.view.page_context import Here
+from passband.view.page_context import RunPage
 from passband.view.pages import comparison, run, runs, strip, trial, trials
 from passband.view.reading import queries
 from passband.view.reading.cards import Cards
-from passband.view.reading.run_figures import numbers_of_page, numbers_sometimes
-from passband.view.reading.run_index import Folder, Shelf, UnknownRun
-from passband.view.reading.run_reader import Desks, Reading
+from passband.view.reading.run_figures import page_figures, throttled_figures
+from passband.view.reading.run_index import RunFolder, RunIndex, UnknownRun
+from passband.view.reading.run_reader import RunReaders, RunSnapshot
 from passband.view.reading.scans import Extremes, Scans
-from passband.view.server.guard import HEADERS, Guard, Refused
+from passband.view.server.guard import HEADERS, RequestGuard, RequestRefused
 
-Look: TypeAlias = Callable[[], Awaitable[Mapping[str, str] | None]]
+TrialBrowser: TypeAlias = Callable[[], Awaitable[Mapping[str, str] | None]]
 _logger = logging.getLogger("passband.view")
 _QUIET = 15  # looks without a change, after which a line says that the server is there
 
@@ -55,7 +55,9 @@ class Pulse:
         self._stop.set()
 
 
-async def send_changes(request: web.Request, look: Look, pulse: Pulse) -> web.StreamResponse:
+async def send_changes(
+    request: web.Request, look: TrialBrowser, pulse: Pulse
+) -> web.StreamResponse:
     """Send texts by their places, at first all of them, then those that have changed.
 
     None from `look` says that there is nothing to look at any more.
@@ -67,7 +69,7 @@ async def send_changes(request: web.Request, look: Look, pulse: Pulse) -> web.St
     return response
 
 
-async def _send_changes(response: web.StreamResponse, look: Look, pulse: Pulse) -> None:
+async def _send_changes(response: web.StreamResponse, look: TrialBrowser, pulse: Pulse) -> None:
     sent: dict[str, str] = {}
     quiet = 0
     while True:
@@ -103,7 +105,7 @@ def sending(request: web.Request) -> Iterator[None]:
 
 T = TypeVar("T")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-Question = Callable[[Reading, Here, RunRecord], T]
+Question = Callable[[RunSnapshot, RunPage, RunRecord], T]
 _logger_app = logging.getLogger("passband.view")
 
 
@@ -111,12 +113,12 @@ class View:
     """Everything that answers requests: names, connections, scans and pages."""
 
     def __init__(
-        self, shelf: Shelf, token: str, roots: Sequence[str] = (), *, pulse: float = 1.0
+        self, index: RunIndex, token: str, roots: Sequence[str] = (), *, pulse: float = 1.0
     ) -> None:
-        self.guard = Guard(token)
-        self._links, self._shelf, self._roots = Links(token), shelf, roots
-        self._desks, self._scans = Desks(), Scans()
-        self._cards = Cards(self._desks)
+        self.guard = RequestGuard(token)
+        self._links, self._index, self._roots = Links(token), index, roots
+        self._readers, self._scans = RunReaders(), Scans()
+        self._cards = Cards(self._readers)
         self._pulse = Pulse(pulse)
 
     @property
@@ -153,7 +155,7 @@ class View:
         self._pulse.stop()
 
     async def _close(self, app: web.Application) -> None:
-        self._desks.close()
+        self._readers.close()
         self._scans.close()
 
     # -- errors ----------------------------------------------------------------------------
@@ -169,7 +171,7 @@ class View:
 
     def _explained(self, error: Exception) -> web.Response:
         """Return the page that says what is wrong."""
-        if isinstance(error, Refused):
+        if isinstance(error, RequestRefused):
             return _page(page_frame.plain_page("Not here", error.reason), error.status)
         if isinstance(error, web.HTTPException):
             return self._failure("There is no such page", NO_PAGE, error.status)
@@ -195,18 +197,18 @@ class View:
         return await self._ask_of(*_run_of(request), question)
 
     async def _ask_of(self, name: str, number: int, question: Question[T]) -> T:
-        folder = self._shelf.folder(name)
+        folder = self._index.folder(name)
 
-        def answer(reading: Reading) -> T:
+        def answer(reading: RunSnapshot) -> T:
             record = queries.record(reading, number)
-            return question(reading, Here.of(self._links, folder, record), record)
+            return question(reading, RunPage.of(self._links, folder, record), record)
 
-        return await self._desks.of(folder).ask(answer)
+        return await self._readers.of(folder).ask(answer)
 
     # -- runs ------------------------------------------------------------------------------
 
-    def _some_folders(self, request: web.Request) -> tuple[list[Folder], int, int]:
-        folders = self._shelf.folders()
+    def _some_folders(self, request: web.Request) -> tuple[list[RunFolder], int, int]:
+        folders = self._index.folders()
         start = min(_whole(request, "start"), max(0, len(folders) - 1))
         return folders[start : start + runs.RUNS_A_PAGE], start, len(folders)
 
@@ -224,10 +226,12 @@ class View:
         return await send_changes(request, look, self._pulse)
 
     async def _run(self, request: web.Request) -> web.Response:
-        def question(reading: Reading, here: Here, record: RunRecord) -> tuple[str, Here, int]:
+        def question(
+            reading: RunSnapshot, here: RunPage, record: RunRecord
+        ) -> tuple[str, RunPage, int]:
             text = run.run_page(
                 here,
-                numbers_of_page(reading, record),
+                page_figures(reading, record),
                 queries.rates(reading, record),
                 queries.some_trials(reading, here, record, "all"),
                 queries.filter_counts(reading, record),
@@ -244,7 +248,7 @@ class View:
             try:
                 return await self._ask(
                     request,
-                    lambda reading, _, record: run.run_texts(numbers_sometimes(reading, record)),
+                    lambda reading, _, record: run.run_texts(throttled_figures(reading, record)),
                 )
             except (UnknownRun, PassbandError):
                 return None
@@ -280,7 +284,7 @@ class View:
         after, before = (parse_place(request.query.get(key)) for key in ("after", "before"))
         extremes = await self._extremes(request, show) if show in queries.COLUMNS else None
 
-        def question(reading: Reading, here: Here, record: RunRecord) -> str:
+        def question(reading: RunSnapshot, here: RunPage, record: RunRecord) -> str:
             counts = queries.filter_counts(reading, record)
             if show in queries.COLUMNS:
                 start = _whole(request, "start")
@@ -295,7 +299,7 @@ class View:
         name, number = _run_of(request)
         commits = await self._ask(request, lambda reading, *_: reading.trials.commits)
         column = queries.COLUMNS[show]
-        return await self._scans.extremes(self._shelf.folder(name), number, column, commits)
+        return await self._scans.extremes(self._index.folder(name), number, column, commits)
 
     async def _search(self, request: web.Request) -> web.StreamResponse:
         text = request.query.get("q", "").strip()
@@ -314,7 +318,7 @@ class View:
         return response
 
     async def _send_found(
-        self, response: web.StreamResponse, here: Here, names: Mapping[int, str], text: str
+        self, response: web.StreamResponse, here: RunPage, names: Mapping[int, str], text: str
     ) -> None:
         """Send what a search finds, as it finds it."""
         found = searched = 0
@@ -347,7 +351,7 @@ class View:
         number = _in_path(request, "problem")
         after = _whole(request, "after") if "after" in request.query else None
 
-        def question(reading: Reading, here: Here, record: RunRecord) -> str:
+        def question(reading: RunSnapshot, here: RunPage, record: RunRecord) -> str:
             shown = queries.problem(reading, record, number)
             some = queries.problem_trials(reading, here, record, number, after)
             return trial.problem_page(here, number, shown, some)
@@ -357,7 +361,7 @@ class View:
     async def _trial(self, request: web.Request) -> web.Response:
         place, show = _place_of(request), request.query.get("show", "all")
 
-        def question(reading: Reading, here: Here, record: RunRecord) -> str:
+        def question(reading: RunSnapshot, here: RunPage, record: RunRecord) -> str:
             return trial.trial_page(here, queries.trial(reading, record, place, show))
 
         return _page(await self._ask(request, question))
@@ -365,7 +369,7 @@ class View:
     async def _text(self, request: web.Request) -> web.Response:
         place, part = _place_of(request), _whole(request, "part")
 
-        def question(reading: Reading, here: Here, record: RunRecord) -> str:
+        def question(reading: RunSnapshot, here: RunPage, record: RunRecord) -> str:
             shown = queries.trial(reading, record, place, "all").shown
             return trial.text_page(here, place, queries.readable(shown), part)
 
@@ -375,7 +379,7 @@ class View:
         number = _in_path(request, "problem")
         numbers = _in_path(request, "first"), _in_path(request, "second")
 
-        def question(reading: Reading, here: Here, record: RunRecord) -> str:
+        def question(reading: RunSnapshot, here: RunPage, record: RunRecord) -> str:
             pair = queries.pair(reading, record, number, numbers)
             return trial.difference_page(here, number, *pair)
 

@@ -34,7 +34,7 @@ HEADERS = {
 """Of every response: one style and one script by their hashes, and nothing from elsewhere."""
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that is not answered, with the status and the sentence that say why."""
 
     def __init__(self, status: int, reason: str) -> None:
@@ -47,7 +47,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-class Guard:
+class RequestGuard:
     """Checks every request before anything is read."""
 
     def __init__(self, token: str) -> None:
@@ -59,18 +59,20 @@ class Guard:
         self.hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
 
     def check(self, request: web.Request) -> None:
-        """Raise `Refused` unless the request may be answered."""
+        """Raise `RequestRefused` unless the request may be answered."""
         named = request.headers.getall("Host", [])
         if named not in [[host] for host in self.hosts] or not request.raw_path.startswith("/"):
-            raise Refused(421, "This viewer answers at its own address only.")
+            raise RequestRefused(421, "This viewer answers at its own address only.")
         origin = request.headers.get("Origin")
         if origin is not None and origin not in {f"http://{host}" for host in self.hosts}:
-            raise Refused(403, "Other pages may not read this one.")
+            raise RequestRefused(403, "Other pages may not read this one.")
         if request.method not in _METHODS:
-            raise Refused(405, "Nothing can be changed here; pages are read with GET.")
+            raise RequestRefused(405, "Nothing can be changed here; pages are read with GET.")
         token = request.path.split("/")[1]
         if not hmac.compare_digest(self._digest, hashlib.sha256(_bytes(token)).digest()):
-            raise Refused(403, "Open the address that passband view printed; it has the token.")
+            raise RequestRefused(
+                403, "Open the address that passband view printed; it has the token."
+            )
 
 
 def _bytes(text: str) -> bytes:

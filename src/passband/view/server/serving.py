@@ -27,7 +27,7 @@ from passband.stats.data import Outcomes
 from passband.stats.interval import estimate
 from passband.system import complete, until_signal
 from passband.trials import is_run_directory
-from passband.view.reading.run_index import Shelf
+from passband.view.reading.run_index import RunIndex
 from passband.view.server.app import View
 from passband.view.server.guard import new_token
 
@@ -38,8 +38,8 @@ _PATIENCE = 1.0  # seconds for requests under way, once the viewer is to stop
 def serve(sources: Sequence[Path], port: int, on_ready: Callable[[str], None]) -> None:
     """Show run directories until SIGINT or SIGTERM; `on_ready` is given the address."""
     _load_statistics()
-    with opened_shelf(sources) as shelf:
-        complete(_serve(View(shelf, new_token(), [str(s) for s in sources]), port, on_ready))
+    with open_index(sources) as index:
+        complete(_serve(View(index, new_token(), [str(s) for s in sources]), port, on_ready))
 
 
 def _load_statistics() -> None:
@@ -51,7 +51,7 @@ def _load_statistics() -> None:
 
 
 @contextmanager
-def opened_shelf(sources: Sequence[Path]) -> Iterator[Shelf]:
+def open_index(sources: Sequence[Path]) -> Iterator[RunIndex]:
     """Return what there is to show; logs of other tools are imported for the time being."""
     with tempfile.TemporaryDirectory(prefix="passband-view-") as name:
         roots, imported = list[Path](), dict[Path, str]()
@@ -62,7 +62,7 @@ def opened_shelf(sources: Sequence[Path]) -> Iterator[Shelf]:
                 imported[directory] = source.name
             else:
                 roots.append(source)
-        yield Shelf(roots, imported)
+        yield RunIndex(roots, imported)
 
 
 def _is_log(source: Path) -> bool:
