@@ -43,6 +43,7 @@ from passband.trials.query.rounds import count_complete_rounds as count_complete
 from passband.trials.query.search import Column as Column
 from passband.trials.query.search import Extreme as Extreme
 from passband.trials.query.search import Found as Found
+from passband.trials.query.search import Search as Search
 from passband.trials.reader import Trials as Trials
 from passband.trials.reader import is_run_directory as is_run_directory
 from passband.trials.records import MAIN as MAIN

@@ -1,13 +1,12 @@
-"""What pages ask of a run directory; each is answered in the thread of that directory."""
+"""Answer what pages ask of a run directory, each in the thread of that directory."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from passband.errors import InvalidInput, UnknownName
 from passband.readers import Groups, Options, StoredRun, groups_of_runs
 from passband.summary import (
-    Damaged,
     ProblemRate,
     ShownProblem,
     ShownTrial,
@@ -24,7 +23,6 @@ from passband.view.reading.scans import MOST, Extremes
 
 COLUMNS: Mapping[str, Column] = {"slow": "latency_ms", "long": "completion_tokens"}
 _CHIPS = 64  # other trials of a problem that are named on the page of one
-Row = tuple[TrialPlace, ShownTrial | Damaged]
 
 
 def record(reading: RunSnapshot, number: int) -> RunRecord:
@@ -37,14 +35,10 @@ def record(reading: RunSnapshot, number: int) -> RunRecord:
 
 
 def browse(reading: RunSnapshot, run: RunRecord, show: str) -> TrialBrowser:
-    """Return the look that a filter gives."""
-    wanted = TrialQuery()
-    if show in ("right", "wrong"):
-        wanted = TrialQuery(right=show == "right")
-    elif show != "all" and show not in COLUMNS:
-        wanted = TrialQuery(statuses=(show,))
+    """Return the trials of a run that a filter finds; ranked lists rank all of them."""
+    query = TrialQuery.named("all" if show in COLUMNS else show)
     return reading.keep(
-        ("look", run.number, show), lambda: TrialBrowser(reading.trials, run, wanted)
+        ("trials", run.number, show), lambda: TrialBrowser(reading.trials, run, query)
     )
 
 
@@ -62,19 +56,15 @@ def _filter_counts(reading: RunSnapshot, run: RunRecord) -> dict[str, int | None
     counts = {
         word: browse(reading, run, word).counted() for word in ("all", *scored, *of_scores, *words)
     }
-    found = {word: n for word, n in counts.items() if n != 0 or word in ("all", *scored)}
+    offered = {word: n for word, n in counts.items() if n != 0 or word in ("all", *scored)}
     long: dict[str, None] = {"long": None} if reading.trials.tokens(run.number)[1] else {}
-    return {**found, "slow": None, **long}
+    return {**offered, "slow": None, **long}
 
 
 def rates(reading: RunSnapshot, run: RunRecord) -> list[ProblemRate]:
     """Return the problems of a run, the easiest first."""
     scorer = run.scorers[0] if run.scorers else None
     return reading.keep(("rates", run.number), lambda: rates_of(reading.trials, run, scorer))
-
-
-def _rows(look: TrialBrowser, places: Sequence[TrialPlace]) -> list[Row]:
-    return list(zip(places, look.brief(places), strict=True))
 
 
 def some_trials(
@@ -86,39 +76,38 @@ def some_trials(
     before: TrialPlace | None = None,
 ) -> TrialsPage:
     """Return the trials after a place or before it, that a filter finds."""
-    look = browse(reading, run, show)
-    if before is not None:
-        places = look.before(before, TRIALS_A_PAGE + 1)
-        is_first, is_last = len(places) <= TRIALS_A_PAGE, False
-        places = places[-TRIALS_A_PAGE:]
-    else:
-        places = look.after(after, TRIALS_A_PAGE + 1)
-        is_first, is_last = after is None, len(places) <= TRIALS_A_PAGE
-        places = places[:TRIALS_A_PAGE]
-    earlier = here.run.trials(show, before=places[0]) if places and not is_first else None
-    later = here.run.trials(show, after=places[-1]) if places and not is_last else None
-    return TrialsPage(show, _rows(look, places), earlier, later)
+    rows, has_earlier, has_later = browse(reading, run, show).page(
+        TRIALS_A_PAGE, after=after, before=before
+    )
+    earlier = here.run.trials(show, before=rows[0][0]) if rows and has_earlier else None
+    later = here.run.trials(show, after=rows[-1][0]) if rows and has_later else None
+    return TrialsPage(show, rows, earlier, later)
 
 
 def ranked_trials(
-    reading: RunSnapshot, here: RunPage, run: RunRecord, show: str, of: Extremes | None, start: int
+    reading: RunSnapshot,
+    here: RunPage,
+    run: RunRecord,
+    show: str,
+    extremes: Extremes | None,
+    start: int,
 ) -> TrialsPage:
-    """Return some of the slowest or longest trials."""
-    if of is None:
+    """Return a page of the slowest or longest trials."""
+    if extremes is None:
         note = "All trials are being looked at; one moment, please."
         return TrialsPage(show, (), note=note, again=True)
-    chosen = of.trials[start : start + TRIALS_A_PAGE]
-    places = [TrialPlace(one.problem, one.trial) for one in chosen]
-    rows = _rows(browse(reading, run, "all"), places)
+    listed = extremes.trials
+    places = [
+        TrialPlace(trial.problem, trial.trial) for trial in listed[start : start + TRIALS_A_PAGE]
+    ]
+    rows = browse(reading, run, "all").rows(places)
     earlier = here.run.ranked(show, max(0, start - TRIALS_A_PAGE)) if start else None
-    later = start + TRIALS_A_PAGE
-    notes = [f"The first {MOST:,} of them are listed."] if len(of.trials) == MOST else []
-    if of.commits != reading.trials.commits:
+    end = start + TRIALS_A_PAGE
+    later = here.run.ranked(show, end) if end < len(listed) else None
+    notes = [f"The first {MOST:,} of them are listed."] if len(listed) == MOST else []
+    if extremes.commits != reading.trials.commits:
         notes.append("More trials have come since; they are being looked at.")
-    return TrialsPage(
-        show, rows, earlier, here.run.ranked(show, later) if later < len(of.trials) else None,
-        " ".join(notes),
-    )  # fmt: skip
+    return TrialsPage(show, rows, earlier, later, " ".join(notes))
 
 
 def problem(reading: RunSnapshot, run: RunRecord, number: int) -> ShownProblem:
@@ -131,61 +120,43 @@ def problem(reading: RunSnapshot, run: RunRecord, number: int) -> ShownProblem:
 def problem_trials(
     reading: RunSnapshot, here: RunPage, run: RunRecord, number: int, after: int | None
 ) -> TrialsPage:
-    """Return the trials of a problem from one on."""
-    look = browse(reading, run, "all")
-    edge = TrialPlace(number, -1 if after is None else after)
-    places = [p for p in look.after(edge, TRIALS_A_PAGE + 1) if p.problem == number]
-    more = len(places) > TRIALS_A_PAGE
-    places = places[:TRIALS_A_PAGE]
-    later = here.run.problem(number, places[-1].trial) if more else None
-    earlier = here.run.problem(number) if after is not None else None
-    return TrialsPage("all", _rows(look, places), earlier, later)
+    """Return a page of the trials of a problem."""
+    rows, has_earlier, has_later = browse(reading, run, "all").page_of_problem(
+        number, TRIALS_A_PAGE, after
+    )
+    earlier = here.run.problem(number) if has_earlier else None
+    later = here.run.problem(number, rows[-1][0].trial) if has_later else None
+    return TrialsPage("all", rows, earlier, later)
 
 
 def trial(reading: RunSnapshot, run: RunRecord, place: TrialPlace, show: str) -> TrialPage:
     """Return a trial, its neighbours, and the other trials of its problem."""
-    look = browse(reading, run, "all")
-    _there(look, *place)
-    wrong = browse(reading, run, "wrong") if run.scorers else None
-    along = look if show in ALONG else browse(reading, run, show)
-    ways = {"j": along.after(place, 1), "k": along.before(place, 1)}
-    if wrong is not None:
-        ways |= {"n": wrong.after(place, 1), "p": wrong.before(place, 1)}
-    others = [p for p in look.after(TrialPlace(place.problem, -1), _CHIPS)
-              if p.problem == place.problem]  # fmt: skip
+    every = browse(reading, run, "all")
+    shown = every.trial(place)
+    filtered = every if show in ALONG else browse(reading, run, show)
+    neighbours = {"j": filtered.trial_after(place), "k": filtered.trial_before(place)}
+    if run.scorers:
+        wrong = browse(reading, run, "wrong")
+        neighbours |= {"n": wrong.trial_after(place), "p": wrong.trial_before(place)}
     return TrialPage(
         place,
-        look.whole(place),
+        shown,
         show,
-        {key: found[0] for key, found in ways.items() if found},
-        _rows(look, others),
+        {key: neighbour for key, neighbour in neighbours.items() if neighbour is not None},
+        every.page_of_problem(place.problem, _CHIPS).rows,
     )
 
 
+def trial_text(reading: RunSnapshot, run: RunRecord, place: TrialPlace) -> ShownTrial:
+    """Return a trial to read in full."""
+    return browse(reading, run, "all").readable(place)
+
+
 def pair(
-    reading: RunSnapshot, run: RunRecord, number: int, numbers: tuple[int, int]
+    reading: RunSnapshot, run: RunRecord, number: int, trials: tuple[int, int]
 ) -> tuple[ShownTrial, ShownTrial]:
     """Return two trials of a problem."""
-    if numbers[0] == numbers[1]:
-        raise InvalidInput(f"a difference is of two trials; got {numbers[0]} twice.")
-    look = browse(reading, run, "all")
-    first, second = (readable(look.whole(_there(look, number, trial))) for trial in numbers)
-    return first, second
-
-
-def readable(shown: ShownTrial | Damaged) -> ShownTrial:
-    """Return a trial that is not damaged; raise `InvalidInput` if it is."""
-    if isinstance(shown, Damaged):
-        raise InvalidInput(f"this trial cannot be read: {shown.why}.")
-    return shown
-
-
-def _there(look: TrialBrowser, problem: int, trial: int) -> TrialPlace:
-    """Return the place of a trial; raise `UnknownName` if it is not recorded."""
-    place = TrialPlace(problem, trial)
-    if look.after(TrialPlace(problem, trial - 1), 1) != [place]:
-        raise UnknownName(f"there is no trial {trial} of problem {problem} here.")
-    return place
+    return browse(reading, run, "all").pair(number, trials)
 
 
 def groups_for(reading: RunSnapshot, here: RunPage, run: RunRecord, source: str) -> Groups:

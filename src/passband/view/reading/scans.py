@@ -1,4 +1,4 @@
-"""What reads all of a run, in threads of their own: text search, the slowest and longest trials."""
+"""Scan whole runs in threads of their own: text search, the slowest and longest trials."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from passband.errors import PassbandError
+from passband.summary import TrialBrowser, TrialQuery
 from passband.trials import Column, Extreme, Found, Trials
 from passband.view.reading.run_index import RunFolder
 from passband.view.reading.run_reader import open_to_read
@@ -104,8 +105,8 @@ class Scans:
 
 def _largest(folder: RunFolder, run: int, column: Column) -> Extremes:
     with open_to_read(folder.path) as trials:
-        record = trials.run_numbered(run)
-        return Extremes(tuple(trials.extremes(record, column, MOST)), trials.commits)
+        browser = TrialBrowser(trials, trials.run_numbered(run), TrialQuery())
+        return Extremes(tuple(browser.extremes(column, MOST)), trials.commits)
 
 
 class _Searcher:
@@ -113,7 +114,8 @@ class _Searcher:
 
     def __init__(self, folder: RunFolder, run: int, text: str) -> None:
         self.trials: Trials = open_to_read(folder.path)
-        self._search = self.trials.search(self.trials.run_numbered(run), text)
+        browser = TrialBrowser(self.trials, self.trials.run_numbered(run), TrialQuery())
+        self._search = browser.search(text)
         self.trials.release()
         self._last = 0
 

@@ -370,8 +370,7 @@ class View:
         place, part = _place_of(request), _whole(request, "part")
 
         def question(reading: RunSnapshot, here: RunPage, record: RunRecord) -> str:
-            shown = queries.trial(reading, record, place, "all").shown
-            return trial.text_page(here, place, queries.readable(shown), part)
+            return trial.text_page(here, place, queries.trial_text(reading, record, place), part)
 
         return _page(await self._ask(request, question))
 
