@@ -48,7 +48,6 @@ from passband.report.html.report import refused_lines as refused_lines
 from passband.report.html.report import report_page as report_page
 from passband.report.html.report import sampled_text as sampled_text
 from passband.report.html.transcript import LONG as LONG
-from passband.report.html.transcript import latency_text as latency_text
 from passband.report.html.transcript import pieces_of as pieces_of
 from passband.report.html.transcript import problem_html as problem_html
 from passband.report.html.transcript import trial_html as trial_html
@@ -74,6 +73,8 @@ from passband.report.show.diff import TextChange as TextChange
 from passband.report.show.diff import word_changes as word_changes
 from passband.report.show.page import Page as Page
 from passband.report.show.page import headline as headline
+from passband.report.show.problem_page import lay_out_problem as lay_out_problem
+from passband.report.show.problem_page import lay_out_trial as lay_out_trial
 from passband.report.show.reason import verdict as verdict
 from passband.report.show.record import json_line as json_line
 from passband.report.show.same_wrong import agreement_json as agreement_json
@@ -93,6 +94,7 @@ from passband.report.terminal.live import make_display as make_display
 from passband.report.words import call_cost as call_cost
 from passband.report.words import counted as counted
 from passband.report.words import duration as duration
+from passband.report.words import latency_text as latency_text
 from passband.report.words import money as money
 from passband.report.words import pace as pace
 from passband.report.words import parts_text as parts_text

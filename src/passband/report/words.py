@@ -53,6 +53,15 @@ def money(amount: float) -> str:
     return f"{amount:.2f}" if amount >= 0.995 else f"{Decimal(f'{amount:.2g}'):f}"
 
 
+def latency_text(milliseconds: int) -> str:
+    """Return a latency; short ones in milliseconds.
+
+    >>> latency_text(420), latency_text(61_000)
+    ('420 ms', '1 min 1 s')
+    """
+    return f"{milliseconds} ms" if milliseconds < 10_000 else duration(milliseconds / 1000)
+
+
 def tokens_text(
     prompt: int | None, completion: int | None, cached: int | None, reasoning: int | None
 ) -> str:

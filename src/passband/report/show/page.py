@@ -1,7 +1,4 @@
-"""Problems and trials as lines to read: asked, expected, answered, and why it was scored so.
-
-The first line of what is shown: how many trials were found, and of what.
-"""
+"""Render problems and trials as lines of a terminal."""
 
 from __future__ import annotations
 
@@ -11,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from passband.report.rendering import printable
 from passband.report.show.diff import diff_lines
 from passband.report.show.excerpt import ALL, Amount, excerpt
-from passband.report.show.reason import Verdict, call_text, verdict, verdict_of_score
+from passband.report.show.problem_page import Passage, lay_out_problem, lay_out_trial
+from passband.report.show.reason import Verdict, call_text, verdict
 from passband.report.show.text import Piece, TerminalStyle, cells, one_line, wrapped
-from passband.report.words import counted, tokens_text
-from passband.summary import Damaged, Shown, ShownMessage, ShownProblem, ShownTrial
+from passband.report.words import counted
+from passband.summary import Damaged, Shown, ShownProblem, ShownTrial
 
 
 def headline(
@@ -50,7 +48,7 @@ _REASONING = Amount(300, 300, 4, 4)
 
 @dataclass(frozen=True)
 class Page:
-    """Writes what is looked at, in one style; `full` leaves nothing out."""
+    """Renders problems and trials in one style; `full` shortens nothing."""
 
     style: TerminalStyle = field(default_factory=TerminalStyle)
     full: bool = False
@@ -58,63 +56,58 @@ class Page:
 
     def lines(self, shown: Iterable[Shown]) -> Iterator[str]:
         """Yield the lines of problems and trials as they come."""
-        for one in shown:
-            if isinstance(one, ShownProblem):
-                yield from self.problem(one)
-            elif isinstance(one, ShownTrial):
-                yield from self.trial(one)
+        for item in shown:
+            if isinstance(item, ShownProblem):
+                yield from self.problem(item)
+            elif isinstance(item, ShownTrial):
+                yield from self.trial(item)
             else:
-                yield from self.damaged(one)
+                yield from self.damaged(item)
 
     # -- problems --------------------------------------------------------------------------
 
     def problem(self, problem: ShownProblem) -> Iterator[str]:
         """Yield the heading of a problem, its prompt and its targets."""
-        yield self._heading(problem)
-        yield from self._messages(problem.messages)
-        for number, choice in enumerate(problem.choices):
-            label = "choices" if number == 0 else ""
-            yield from self._text(label, f"{_letter(number)}) {choice}", _ASKED)
-        if problem.targets:
-            for number, target in enumerate(problem.targets):
-                yield from self._text("expected" if number == 0 else "or", target, _ASKED)
+        page = lay_out_problem(problem)
+        yield self._heading(problem, page.outcome)
+        for label, text in page.question:
+            is_prompt = label == "user" and len(page.question) == 1
+            yield from self._text("asked" if is_prompt else label, text, _ASKED)
+        for index, (letter, choice) in enumerate(page.choices):
+            yield from self._text("" if index else "choices", f"{letter}) {choice}", _ASKED)
+        for index, target in enumerate(page.targets):
+            yield from self._text("or" if index else "expected", target, _ASKED)
         yield ""
 
-    def _heading(self, problem: ShownProblem) -> str:
+    def _heading(self, problem: ShownProblem, outcome: str) -> str:
         key = f"problem {problem.key}" if problem.key.isdecimal() else problem.key
         names = [*(getattr(problem, name) for name in self.apart), key]
-        right = f"{problem.right} of {counted(problem.scored, 'scored trial')} right"
-        if problem.scored == problem.trials:
-            right = f"{problem.right} of {problem.trials} right"
-        if problem.scored == 0:
-            right = f"{counted(problem.trials, 'trial')}, none scored"
+        is_complete = problem.scored == problem.trials > 0
+        right = f"{problem.right} of {problem.trials} right" if is_complete else outcome
         room = self.style.width - len(right) - 8
         name = one_line(" / ".join(names), max(8, room), self.style.ellipsis)
         rule = self.style.rule
         line = rule * max(2, self.style.width - cells(name) - len(right) - 6)
         return f"{rule * 2} {self.style.set(name, 'heading')} {line} {right}"
 
-    def _messages(self, messages: Iterable[ShownMessage]) -> Iterator[str]:
-        several = tuple(messages)
-        for message in several:
-            only = len(several) == 1 and message.role == "user"
-            yield from self._text("asked" if only else message.role, message.text, _ASKED)
-
     # -- trials ----------------------------------------------------------------------------
 
     def trial(self, trial: ShownTrial) -> Iterator[str]:
         """Yield a trial: what became of it, what was answered, and where the answer is."""
-        yield from self._verdict(f"trial {trial.trial}", verdict(trial))
-        for score in trial.scores[1:]:
-            yield from self._verdict("", verdict_of_score(score, trial.text), score.scorer)
+        page = lay_out_trial(trial)
+        yield from self._verdict(f"trial {trial.trial}", page.verdict)
+        for scorer, other in page.others:
+            yield from self._verdict("", other, scorer)
         yield from self._votes(trial)
         for failure in list(dict.fromkeys(trial.failures))[-3:]:
             yield from self._text("failed", failure, _REASONING)
-        yield from self._facts(trial)
-        if trial.reasoning:
-            yield from self._text("reasoning", trial.reasoning, _REASONING)
-        if trial.transcript:
-            yield from self._transcript(trial.transcript)
+        facts = (*page.ending, *(page.measures if self.full else ()))
+        if facts:
+            yield from self._text("", ", ".join(facts), _REASONING)
+        if page.reasoning:
+            yield from self._text("reasoning", page.reasoning, _REASONING)
+        if page.steps:
+            yield from self._steps(page.steps)
         if trial.text is not None:
             yield from self._answered(trial)
         yield ""
@@ -143,23 +136,13 @@ class Page:
             if self.full and call.reply:
                 yield from self._text("reply", call.reply, ALL)
 
-    def _facts(self, trial: ShownTrial) -> Iterator[str]:
-        """Yield how a trial ended, where that is unusual; with `full`, what it took."""
-        facts = [f"status {trial.status}"] if trial.status != "ok" and trial.score else []
-        if trial.finish_reason is not None:
-            facts.append(f"finish reason {trial.finish_reason}")
-        if self.full:
-            facts += list(_measured(trial))
-        if facts:
-            yield from self._text("", ", ".join(facts), _REASONING)
-
-    def _transcript(self, messages: tuple[ShownMessage, ...]) -> Iterator[str]:
+    def _steps(self, steps: Sequence[Passage]) -> Iterator[str]:
         if not self.full:
-            told = f"{counted(len(messages), 'message')} and tool calls (--full shows them)"
-            yield from self._text("steps", told, _REASONING)
+            summary = f"{counted(len(steps), 'message')} and tool calls (--full shows them)"
+            yield from self._text("steps", summary, _REASONING)
             return
-        for message in messages:
-            yield from self._text(message.role, message.text, ALL)
+        for label, text in steps:
+            yield from self._text(label, text, ALL)
 
     def _answered(self, trial: ShownTrial) -> Iterator[str]:
         text = trial.text or ""
@@ -236,24 +219,3 @@ def _texts_of(first: ShownTrial, second: ShownTrial) -> Iterator[tuple[str, tupl
     if first.reasoning or second.reasoning:
         yield "reasoning", (first.reasoning or "", second.reasoning or "")
     yield "answered", (first.text or "", second.text or "")
-
-
-def _letter(number: int) -> str:
-    return chr(65 + number) if number < 26 else str(number + 1)
-
-
-def _measured(trial: ShownTrial) -> Iterator[str]:
-    if trial.prompt_tokens is not None or trial.completion_tokens is not None:
-        yield _tokens(trial)
-    if trial.latency_ms is not None:
-        yield f"{trial.latency_ms / 1000:.3g} s"
-    if trial.attempts != 1:
-        yield f"{trial.attempts} attempts"
-    if trial.seed is not None:
-        yield f"seed {trial.seed}"
-
-
-def _tokens(trial: ShownTrial) -> str:
-    return tokens_text(
-        trial.prompt_tokens, trial.completion_tokens, trial.cached_tokens, trial.reasoning_tokens
-    )

@@ -17,7 +17,8 @@ from passband.readers import UNKNOWN, Remark, stored_outcomes
 from passband.stats.data import Outcomes
 from passband.stats.interval import Estimate
 from passband.stats.metric import needs_answers
-from passband.summary.browse.browser import TrialBrowser, TrialQuery
+from passband.summary.browse.browser import TrialBrowser
+from passband.summary.browse.trial_query import TrialQuery
 from passband.summary.checks.same_wrong import Agreement, rank_same_wrong
 from passband.summary.choices import choice_lines
 from passband.summary.findings.kinds import Kinds, kinds_of

@@ -9,6 +9,8 @@ from passband.report import (
     LONG,
     TextChange,
     counted,
+    lay_out_problem,
+    lay_out_trial,
     pieces_of,
     problem_html,
     trial_html,
@@ -29,7 +31,7 @@ _LONGEST = 20_000  # characters of what only one text has
 
 
 @dataclass(frozen=True)
-class TrialPage:
+class TrialView:
     """A trial, its neighbours by key, and the other trials of its problem."""
 
     place: TrialPlace
@@ -42,7 +44,7 @@ class TrialPage:
 _WAYS = {"p": "previous wrong", "n": "next wrong", "k": "previous {}", "j": "next {}"}
 
 
-def trial_page(here: RunPage, of: TrialPage) -> str:
+def trial_page(here: RunPage, of: TrialView) -> str:
     """Return the page of a trial."""
     shown, place = of.shown, of.place
     if isinstance(shown, Damaged):
@@ -54,7 +56,7 @@ def trial_page(here: RunPage, of: TrialPage) -> str:
         title,
         crumbs,
         tag("header", tag("h1", name(shown.problem.key), ", trial ", place.trial),
-            _solved(shown.problem), _ways(here, of)),
+            _outcome(shown.problem), _ways(here, of)),
         tag("section", Html(problem_html(shown.problem)), class_="first transcript"),
         tag("section", Html(trial_html(shown)), _rest(here, place, shown)),
         _others(here, of),
@@ -65,15 +67,11 @@ def _problem_crumb(here: RunPage, number: int, problem: ShownProblem) -> Crumb:
     return Crumb(name(problem.key), here.run.problem(number))
 
 
-def _solved(problem: ShownProblem) -> Html:
-    if not problem.scored:
-        text = f"{counted(problem.trials, 'trial')}, none scored"
-    else:
-        text = f"{problem.right:,} of {counted(problem.scored, 'scored trial')} right"
-    return tag("p", text, class_="run-line")
+def _outcome(problem: ShownProblem) -> Html:
+    return tag("p", lay_out_problem(problem).outcome, class_="run-line")
 
 
-def _ways(here: RunPage, of: TrialPage) -> Html:
+def _ways(here: RunPage, of: TrialView) -> Html:
     """Return links to neighbours, with the keys that follow them."""
     steps: list[Child] = []
     along = "trial" if of.show in ALONG else of.show.replace("_", " ")
@@ -98,7 +96,7 @@ def _rest(here: RunPage, place: TrialPlace, shown: ShownTrial) -> Html | None:
     return tag("p", tag("a", whole, href=here.run.text(place)), class_="caption")
 
 
-def _others(here: RunPage, of: TrialPage) -> Html | None:
+def _others(here: RunPage, of: TrialView) -> Html | None:
     """Return the other trials of the problem, and links to what differs."""
     if len(of.others) < 2 or isinstance(of.shown, Damaged):
         return None
@@ -130,7 +128,7 @@ def problem_page(here: RunPage, number: int, problem: ShownProblem, some: Trials
     return page(
         problem.key,
         here.crumbs,
-        tag("header", tag("h1", name(problem.key)), _solved(problem)),
+        tag("header", tag("h1", name(problem.key)), _outcome(problem)),
         tag("section", Html(problem_html(problem)), class_="first transcript"),
         tag("section", tag("h2", "Trials"), trials_section(here, some)),
     )
@@ -141,8 +139,7 @@ def problem_page(here: RunPage, number: int, problem: ShownProblem, some: Trials
 
 def texts_of(shown: ShownTrial) -> list[tuple[str, str]]:
     """Return every text of a trial with its label."""
-    texts = [] if shown.reasoning is None else [("reasoning", shown.reasoning)]
-    texts += [(message.role or "message", message.text) for message in shown.transcript]
+    texts: list[tuple[str, str]] = list(lay_out_trial(shown).before_answer)
     return texts if shown.text is None else [*texts, ("answered", shown.text)]
 
 

@@ -16,7 +16,7 @@ from passband.summary import (
 )
 from passband.trials import Column, RunRecord, TrialPlace
 from passband.view.page_context import RunPage
-from passband.view.pages.trial import ALONG, TrialPage
+from passband.view.pages.trial import ALONG, TrialView
 from passband.view.pages.trials import TRIALS_A_PAGE, TrialsPage
 from passband.view.reading.run_reader import RunSnapshot
 from passband.view.reading.scans import MOST, Extremes
@@ -129,7 +129,7 @@ def problem_trials(
     return TrialsPage("all", rows, earlier, later)
 
 
-def trial(reading: RunSnapshot, run: RunRecord, place: TrialPlace, show: str) -> TrialPage:
+def trial(reading: RunSnapshot, run: RunRecord, place: TrialPlace, show: str) -> TrialView:
     """Return a trial, its neighbours, and the other trials of its problem."""
     every = browse(reading, run, "all")
     shown = every.trial(place)
@@ -138,7 +138,7 @@ def trial(reading: RunSnapshot, run: RunRecord, place: TrialPlace, show: str) ->
     if run.scorers:
         wrong = browse(reading, run, "wrong")
         neighbours |= {"n": wrong.trial_after(place), "p": wrong.trial_before(place)}
-    return TrialPage(
+    return TrialView(
         place,
         shown,
         show,
