@@ -1,6 +1,6 @@
-"""Assertions on success rates: of one function against a number, of two against each other.
+"""Assert success rates, of one function or of two against each other.
 
-A test with the marker `pass_rate`: the test itself is the function that is tried.
+A test with the marker `pass_rate` is itself the function that is tried.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _unknown(what: str, value: str, known: tuple[str, ...]) -> NoReturn:
 
 
 class Marker(Protocol):
-    """What is read of a marker."""
+    """The attributes of a marker that are used."""
 
     @property
     def args(self) -> tuple[Any, ...]: ...
@@ -168,7 +168,7 @@ def run_marked(function: Callable[..., Any], arguments: dict[str, Any], marker: 
 
 
 def _read(marker: Marker) -> tuple[RatePlan, Any, Any]:
-    """Return what a marker asks for."""
+    """Parse the arguments of a marker."""
     __tracebackhide__ = True
     try:
         return pass_rate(*marker.args, **marker.kwargs)

@@ -1,6 +1,6 @@
-"""Trials made until a verdict: of one function, over several cases, of two functions in turn.
+"""Repeat trials until a verdict: of one function, over several cases, of two in turn.
 
-Rounds over several cases, or of two functions: one trial of each, then a look.
+Several cases, or two functions, are tried in rounds: one trial of each, then an interim look.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ UNDECIDED = ("skip", "fail", "xfail", "pass")
 
 
 class Session:
-    """What assertions need to know of the session, and the results of the test that runs."""
+    """Settings of the session, and the results of the running test."""
 
     def __init__(self) -> None:
         self.undecided = "skip"

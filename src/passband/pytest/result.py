@@ -1,7 +1,4 @@
-"""The result of an assertion on success rates, and how it is told.
-
-The table at the end of a session: a line for each assertion on a success rate.
-"""
+"""Report the result of an assertion on success rates, in messages and in the final table."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ _EXAMPLES = 3  # shown
 
 @dataclass(frozen=True)
 class RateResult:
-    """What was measured, with its interval, and the verdict."""
+    """The measured rate, its interval, and the verdict."""
 
     verdict: Literal["pass", "fail", "undecided"]
     value: float  #: the rate, or the difference of two
@@ -62,7 +59,7 @@ class RateResult:
 
     @property
     def wanted(self) -> str:
-        """What was wanted, in short."""
+        """The claim, in short."""
         if self.is_pair:
             return f"> {self.lowest:g}"
         tolerance = self.threshold - self.lowest
@@ -85,7 +82,7 @@ class RateResult:
 
     @property
     def more_trials(self) -> int | None:
-        """About how many more trials would decide it; None where that is beyond reason."""
+        """Roughly how many more trials would decide it; None if unreasonably many."""
         above = (self.value - self.lowest) / max(self.value - self.low, 1e-9)
         below = (self.threshold - self.value) / max(self.high - self.value, 1e-9)
         ratio = max(above, below)  # of the distance to show to the reach of the interval

@@ -1,4 +1,4 @@
-"""One trial: a call of the function under test, and whether it succeeded."""
+"""Call the function under test once, and say whether it succeeded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Trial:
 
 
 class Outcome(NamedTuple):
-    """What a trial came to, and why it failed."""
+    """The outcome of a trial, and the reason of a failure."""
 
     score: float
     reason: str = ""
@@ -127,7 +127,7 @@ def _parameters(function: Callable[..., Any]) -> tuple[set[str], str | None]:
 
 
 def _outcome_of(value: Any, graded: bool) -> Outcome:
-    """Read what a trial returned: nothing is a success, else True, False, 1 or 0."""
+    """Convert a trial's return value: None is a success, else True, False, 1 or 0."""
     if value is None:
         return Outcome(1.0)
     try:

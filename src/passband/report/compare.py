@@ -1,4 +1,4 @@
-"""Comparisons of models as text: rows for the table, and what they mean."""
+"""Render comparisons of models: rows of the table, and what they mean."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def _where(summary: ComparisonSummary, task: TaskComparison) -> str:
 def comparison_explanation(
     summary: ComparisonSummary, style: Style = PLAIN, *, details: bool = False
 ) -> list[str]:
-    """Return what the numbers mean, and what to keep in mind.
+    """Return the meaning of the numbers, and the notes.
 
     With `details`, or of a single comparison, also which problems count and carry each difference,
     and what would settle it.
@@ -222,7 +222,7 @@ def _standing_notes(summary: ComparisonSummary) -> Iterator[Noted]:
 
 
 def _decision(task: TaskComparison, comparison: Comparison) -> Iterator[str]:
-    """Return the verdict in words, where it needs them, and what would settle it.
+    """Return the verdict in words if it needs them, and the data that would settle it.
 
     Without a margin the column says it all, unless a finding hangs on a few problems. (Leaving out
     problems until there is a finding proves nothing, so that is not offered.)
@@ -236,7 +236,7 @@ def _decision(task: TaskComparison, comparison: Comparison) -> Iterator[str]:
 
 
 def more_words(more: MoreData) -> str:
-    """Return what would settle a comparison, or why that cannot be told."""
+    """Return the data that would settle a comparison, or why that is unknown."""
     if more.goal is None:
         return str(more)
     odds = f"{100 * more.power:.0f}% power, if the true difference is the one seen"
@@ -258,7 +258,7 @@ def _task(summary: ComparisonSummary, task: TaskComparison) -> dict[str, Cell]:
 
 
 def _sides(summary: ComparisonSummary, task: TaskComparison) -> dict[str, Cell]:
-    """Return who is compared, where that differs from row to row."""
+    """Return the names of the two sides if they differ between rows."""
     if _model_heads(summary) is not None:
         return {}
     return dict(zip(("a", "b"), task.models, strict=True))
@@ -297,7 +297,7 @@ def _difference(
 
 
 def _ratio(summary: ComparisonSummary, ratio: Ratio | None) -> dict[str, Cell]:
-    """Return the ratio of what two models took, where any comparison of the table has one."""
+    """Return the cost ratio of two models if any comparison of the table has one."""
     if all(one.ratio is None for task in summary.tasks for one in task.comparisons):
         return {}
     text = None if ratio is None else f"{ratio.value:.3g} [{ratio.low:.3g}, {ratio.high:.3g}]"

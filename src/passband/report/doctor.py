@@ -1,4 +1,4 @@
-"""Lines of text about the sandboxes of a machine."""
+"""Render what `doctor` found about the sandboxes of a machine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SandboxFinding(Protocol):
 
 
 class Diagnosed(Protocol):
-    """What was found out about one backend."""
+    """The diagnosis of one backend."""
 
     @property
     def backend(self) -> str: ...

@@ -1,7 +1,4 @@
-"""The rows of a summary's table: a row per metric (long), or a column per metric (wide).
-
-The wide layout: a row for each model, or what else sets groups apart, a column per metric.
-"""
+"""Lay out a summary as rows: one per metric (long), or one per model (wide)."""
 
 from __future__ import annotations
 
@@ -62,7 +59,7 @@ def _is_by_task(lines: Sequence[TableLine]) -> bool:
 
 
 def _row_key(summary: Summary, by: Mapping[str, str], is_by_task: bool) -> dict[str, Cell]:
-    """Return what names a row: of a single group its model, if that is known."""
+    """Return the key of a row; of a single group its model, if known."""
     model = summary.groups[0].model
     if not by and model is not None:
         return {"model": model}
@@ -76,7 +73,7 @@ _FULL = (
 
 
 def not_shares(summary: Summary, style: Style) -> list[str]:
-    """Return the metrics that stay as they are where percentages are asked for."""
+    """Return the metrics that --percent leaves unchanged."""
     if not style.percent:
         return []
     lines = (one for one in table_lines(summary) if one.figure and not one.figure.is_share)
@@ -101,7 +98,7 @@ def rows(summary: Summary, style: Style = PLAIN) -> list[Row]:
 
 
 def _cell(one: TableLine, rounding: Rounding) -> str | None:
-    """Return a value with its interval, or with the code of what forbids one."""
+    """Return a value with its interval, or with the code of the note that forbids one."""
     if one.figure is None:
         return None
     forbidden = interval_cell(None, one.line.notes)

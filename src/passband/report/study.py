@@ -1,4 +1,4 @@
-"""The end of a study: one table of all models, how each of them ended, and what to do next."""
+"""Render the end of a study: one table of all models, how each ended, what to do next."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class StudyReport:
         return [] if self.summary is None else rows(self.summary, self.style)
 
     def warnings(self) -> list[str]:
-        """Return what must be said of the trials even where only results are wanted."""
+        """Return warnings on the trials, which are printed even with --quiet."""
         return [] if self.summary is None else text.warning_lines(self.summary)
 
     def lines(self, command: Sequence[str]) -> list[str]:

@@ -1,7 +1,4 @@
-"""Words for numbers: rates, times, costs.
-
-What judges took, in words: how many calls, how many tokens, at what cost.
-"""
+"""Word numbers: rates, times, tokens, costs."""
 
 from __future__ import annotations
 
@@ -108,7 +105,7 @@ def call_tokens(judge: JudgeUsage) -> str:
 
 
 def call_cost(judge: JudgeUsage) -> str:
-    """Return what calls cost, and of how many that is not known.
+    """Return the cost of calls, and the number of calls without a price.
 
     >>> call_cost(JudgeUsage("judge", 13, 0, 0, 1, 500, 60, 0.25))
     '0.25, without 1 call of unknown cost'

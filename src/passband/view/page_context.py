@@ -1,4 +1,4 @@
-"""Where a page is: which run of which directory, and the addresses around it."""
+"""Identify the run that a page shows, with the links around it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RunPage:
 
     @property
     def reference(self) -> str:
-        """What addresses of comparisons call this run."""
+        """The name of this run in addresses of comparisons."""
         return f"{self.folder.name}/{self.number}"
 
     @property

@@ -1,9 +1,4 @@
-"""The frame of every page: style, script, the way back, and what the page shows.
-
-Notes on pages: what forbids a claim above the numbers, the others below, most of them folded.
-
-Pages that say what is wrong, and what to do.
-"""
+"""Frame a page: style, script, breadcrumbs, notes, and pages for errors."""
 
 from __future__ import annotations
 
@@ -66,7 +61,7 @@ def _way(crumbs: Sequence[Crumb]) -> Html:
 
 
 def banner(lines: Sequence[str]) -> Html | None:
-    """Return what is to be read before any number."""
+    """Return the notes to read before any number."""
     return _listed(lines, "banner")
 
 
@@ -82,7 +77,7 @@ def _listed(lines: Sequence[str], kind: str = "quiet") -> Html | None:
 
 
 def failure_page(links: Links, title: str, error: object) -> str:
-    """Return a page on what cannot be shown, with the way to what can."""
+    """Return a page on a failure, with a link home."""
     text = tag("p", name(str(error)), class_="finding")
     intact = isinstance(error, CorruptStore)
     other = tag("p", "Other runs can be looked at all the same.") if intact else None

@@ -1,4 +1,4 @@
-"""Logs of Inspect: `.eval`, a ZIP file of a header, summaries and a member per sample, and JSON."""
+"""Write logs of Inspect: `.eval` (a ZIP of header, summaries and a member per sample) and JSON."""
 
 from __future__ import annotations
 

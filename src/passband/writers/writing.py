@@ -1,4 +1,4 @@
-"""`write`: the trials of a run as a file of any format, whole or not at all."""
+"""Write the trials of a run as a file of any format, whole or not at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Holds = Literal["any runs", "one model", "one run"]
 
 @dataclass(frozen=True)
 class FormatWriter:
-    """A format: what one file of it holds, how its names end, and how it is written."""
+    """A format: the contents of a file, its file ending, and its writer."""
 
     summary: str
     ending: str
@@ -85,7 +85,7 @@ assert set(EXPORTS) <= set(writers)
 
 
 def form_of_name(path: Path) -> str:
-    """Return the format that the name of a file stands for.
+    """Return the format of a file by its name.
 
     >>> form_of_name(Path("log.eval"))
     'eval'
@@ -106,7 +106,7 @@ def write(
     timing: bool = False,
     further: Sequence[str] = (),
 ) -> list[str]:
-    """Write the trials of runs, and return in sentences what the format could not hold.
+    """Write the trials of runs; return sentences on what the format cannot hold.
 
     The same trials give the same bytes. Into a folder go as many files as the format needs.
     Tables may have `further` columns.

@@ -1,4 +1,4 @@
-"""The path of an adaptive test: ability after each item, its band, and the items asked."""
+"""Draw the path of an adaptive test: ability after each item, its band, the items asked."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AbilityPath(Chart):
 
     @property
     def caption(self) -> str:
-        """What line, band and dots mean."""
+        """The meaning of line, band and dots."""
         return (
             "Line: ability after each item, on the scale of the item bank (logits). Band: its "
             f"{level_text(self.level)} interval after that item alone. Dots: difficulties of the "

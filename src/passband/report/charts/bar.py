@@ -1,4 +1,4 @@
-"""A bar: an estimate as a line across two intervals, one for each thing it may be true of."""
+"""Draw an estimate as a line across two intervals, one for each target."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEAST = 3.0  # pixels: an interval of no width is drawn, too
 
 @dataclass(frozen=True)
 class Bar:
-    """A row of a chart: a label, an estimate, its intervals, and what it means.
+    """A row of a chart: a label, an estimate, its intervals, and its meaning.
 
     `outer` is the interval for problems like these, `inner` that for these very problems.
     """
@@ -39,7 +39,7 @@ class Bar:
 
     @property
     def wide(self) -> Ends:
-        """The interval that is written beside the bar: the outer one if there is one."""
+        """The interval written beside the bar: the outer one if there is one."""
         return self.outer or self.inner or (None, None)
 
 
@@ -76,7 +76,7 @@ def draw_bar(canvas: Canvas, bar: Bar, scale: AxisScale, y: float) -> None:
 def _interval(
     canvas: Canvas, ends: Ends | None, scale: AxisScale, y: float, height: float, role: str
 ) -> None:
-    """Draw an interval with round ends; an end that is missing or infinite is that of the axis."""
+    """Draw an interval with round ends; a missing or infinite end is that of the axis."""
     if ends is None or not finite(ends):
         return
     low, high = (scale(end) for end in _closed(ends, scale))
@@ -91,7 +91,7 @@ def _closed(ends: Ends, scale: AxisScale) -> tuple[float, float]:
 
 
 def level_text(level: float) -> str:
-    r"""Return a level as a percentage, which is not broken across lines.
+    r"""Return a level as a percentage without a line break inside.
 
     >>> level_text(0.95), level_text(0.999)
     ('95\xa0%', '99.9\xa0%')
@@ -120,7 +120,7 @@ def _width(ends: Ends | None) -> float | None:
 
 
 def bars_caption(bars: Sequence[Bar], level: float) -> str:
-    r"""Return what the bars mean, and their level.
+    r"""Return the meaning of the bars, and their level.
 
     >>> bars_caption([Bar("pass@1", 0.4, outer=(0.3, 0.5))], 0.95)
     'Bar: the 95\xa0% interval for problems like these, asked the same way. Line: the estimate.'

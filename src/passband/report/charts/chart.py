@@ -1,6 +1,6 @@
-"""What every chart can do: be drawn, be described in words, be exported.
+"""Define what every chart can do: draw itself, describe itself in words, be exported.
 
-A figure of a notebook: drawings and words, with rules that touch nothing else of the page.
+Notebooks get charts as HTML figures whose style rules touch nothing else of the page.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Chart(ABC):
     @property
     @abstractmethod
     def caption(self) -> str:
-        """What the bars and bands mean, and their level, as a text below the chart."""
+        """The meaning of the bars and bands, and their level, as a text below the chart."""
 
     @property
     @abstractmethod

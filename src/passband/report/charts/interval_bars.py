@@ -1,7 +1,4 @@
-"""A table of metrics as bars: one axis for all, never zoomed.
-
-A metric by kind of problem: a row for each kind.
-"""
+"""Draw a table of metrics as bars on one axis, which is never zoomed."""
 
 from __future__ import annotations
 
@@ -53,7 +50,7 @@ class IntervalBars(Chart):
 
     @property
     def caption(self) -> str:
-        """What the bars mean."""
+        """The meaning of the bars."""
         note = rows_note(len(self.bars), "rows")
         return bars_caption(self.bars, self.level) + scale_note(self.span) + note
 
@@ -106,7 +103,7 @@ class IntervalBars(Chart):
 
 
 def scale_note(span: tuple[float, float]) -> str:
-    """Return a sentence on an axis that is not that of shares."""
+    """Return a sentence on an axis other than 0 to 1."""
     if span == (0.0, 1.0):
         return ""
     low, high = map(tick_text, span)
@@ -162,7 +159,7 @@ class KindBars(Chart):
 
     @property
     def caption(self) -> str:
-        """What the bars mean, and what they do not."""
+        """The meaning of the bars, and its limits."""
         sure = level_text(self.level)
         bar = f"{self.metric} and its {sure} interval for more problems of that kind."
         if any(bar.inner for bar in self.bars):

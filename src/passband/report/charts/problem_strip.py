@@ -1,6 +1,6 @@
-"""Every problem and every trial: a strip with a column for each problem, easiest first.
+"""Draw every problem and every trial: a column for each problem, easiest first.
 
-PNG files of two colours, written with the standard library.
+Strips of many trials become PNG files of two colours, written with the standard library.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class ProblemStrip(Chart):
 
     @property
     def caption(self) -> str:
-        """What columns and cells mean."""
+        """The meaning of columns and cells."""
         cells = "One column per problem, easiest first, one cell per trial; filled is right."
         if self.order == "asked":
             return f"{cells} Trials are in the order in which they were asked."

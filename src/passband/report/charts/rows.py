@@ -1,4 +1,4 @@
-"""Rows: labels, bars on one axis, and numbers beside them; two lines a row where it is narrow."""
+"""Lay out labels, bars on one axis and numbers; two lines a row where it is narrow."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class Rows:
             canvas.text(x, 15, text, 12.5, fill="muted", anchor="middle")
 
     def _grid(self, canvas: Canvas, scale: AxisScale, top: float, bottom: float) -> None:
-        """Draw what is behind the bars: the stripe, hairlines, and zero."""
+        """Draw the background of the bars: the stripe, hairlines, and zero."""
         if self.stripe is not None:
             low, high = map(scale, self.stripe)
             canvas.rect(low, top, high - low, bottom - top, "empty")

@@ -1,4 +1,4 @@
-"""Scales: from numbers to places of a drawing, and the ticks of an axis."""
+"""Map numbers to positions in a drawing, and place the ticks of an axis."""
 
 from __future__ import annotations
 

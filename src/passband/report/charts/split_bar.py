@@ -1,4 +1,4 @@
-"""Where uncertainty comes from: one bar, split into shares."""
+"""Draw where uncertainty comes from: one bar, split into shares."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SplitBar(Chart):
 
     @property
     def caption(self) -> str:
-        """What the lengths mean."""
+        """The meaning of the lengths."""
         if not any(part.share > 0 for part in self.parts):
             return f"There is nothing to split: {self.what} is zero or unknown."
         return f"Lengths are shares of {self.what}, themselves estimated."
@@ -100,7 +100,7 @@ class SplitBar(Chart):
 
 
 def _percent(share: float) -> str:
-    """Return a share as a percentage; a share that is not all or nothing never looks so.
+    """Return a share as a percentage; only exact 0 and 1 read 0 % and 100 %.
 
     >>> _percent(0.971), _percent(0.9996), _percent(0.0004), _percent(1)
     ('97 %', 'over 99 %', 'under 1 %', '100 %')

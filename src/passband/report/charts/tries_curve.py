@@ -1,6 +1,6 @@
-"""What more tries bring: a metric at every k, with bands that hold for all k at once.
+"""Draw a metric at every k, with bands that hold for all k at once.
 
-Labels at the ends of lines, instead of a legend; they never cover each other.
+Labels at the ends of lines replace a legend; they never overlap.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TALL = 40.0  # pixels of a label of two lines
 
 @dataclass(frozen=True)
 class EndLabel:
-    """What stands at the end of a line."""
+    """A label at the end of a line."""
 
     text: str  #: "pass@16 0.720"
     words: str  #: "at least one right"
@@ -172,7 +172,7 @@ class TriesCurve(Chart):
 
     @property
     def caption(self) -> str:
-        """What the bands mean."""
+        """The meaning of the bands."""
         outer, inner = any(x.outer for x in self.lines), any(x.inner for x in self.lines)
         if not (outer or inner):
             return "Lines: the estimates. There are no bands." + scale_note(self.span)
@@ -316,7 +316,7 @@ def _line(canvas: Canvas, line: TriesLine, x: _Doubling, y: AxisScale) -> None:
 
 
 def _kept(k: Sequence[int]) -> list[int]:
-    """Return the indices of the points to draw: all, or those that are apart on the axis."""
+    """Return the indices of the points to draw: all, or enough that they do not overlap."""
     if len(k) <= _MOST_POINTS:
         return list(range(len(k)))
     step = math.log2(k[-1] / k[0]) / _MOST_POINTS
@@ -328,7 +328,7 @@ def _kept(k: Sequence[int]) -> list[int]:
 
 
 def _rows(line: TriesLine) -> list[dict[str, Any]]:
-    """Return a line as rows of data, one for each k that is drawn."""
+    """Return a line as rows of data, one for each drawn k."""
     rows: list[dict[str, Any]] = []
     for i in _kept(line.k):
         row: dict[str, Any] = {"metric": line.metric, "hue": line.hue, "words": line.words}

@@ -1,7 +1,4 @@
-"""The words of a gate: its headline, its target, and what is said of each comparison.
-
-The looks of a gate that is being settled, a line each, and the plan that they follow.
-"""
+"""Word a gate: its headline, its target, each comparison, and its interim looks."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ def _measured(line: GateLine) -> str:
 
 
 def settled_lines(settled: Settled) -> Iterator[str]:
-    """Yield how a gate was settled, and what its looks guarantee."""
+    """Yield how a gate was settled, and the guarantee of its looks."""
     cost = "" if not settled.cost else f", cost {settled.cost:.3g}"
     ends = {
         "decided": "",
@@ -62,7 +59,7 @@ def settled_lines(settled: Settled) -> Iterator[str]:
 
 
 def plan_lines(forecast: SettleForecast) -> Iterator[str]:
-    """Yield what a plan will do at most, and on average."""
+    """Yield the largest and the average number of trials of a plan."""
     plan, last = forecast.plan, forecast.plan.looks[-1]
     begun = " (it has begun)" if forecast.has_begun else ""
     yield f"plan {plan.sha256[:12]}{begun}: looks after {', '.join(map(str, plan.looks))} rounds"
@@ -95,12 +92,12 @@ _TARGETS = {"trials": "these very problems", "problems": "problems like these"}
 
 
 def headline(result: GateResult) -> str:
-    """Return the verdict on a gate, and what makes it."""
+    """Return the verdict on a gate, and its reason."""
     return f"{HEADLINES[result.verdict]}: {sentence(result)}"
 
 
 def sentence(result: GateResult) -> str:
-    """Return what makes the verdict on a gate what it is."""
+    """Return the reason for the gate's verdict."""
     lines = result.deciding
     if result.verdict == "pass":
         worse = sum(line.verdict == "worse-within-tolerance" for line in lines)
@@ -124,7 +121,7 @@ def _listed(lines: Sequence[GateLine], most: int = 4) -> str:
 
 
 def on_target(result: GateResult) -> str:
-    """Return which target the verdict is for, and what it would be for the other one."""
+    """Return the target of the verdict, and the verdict for the other target."""
     own, other = result.policy.over, OTHER[result.policy.over]
     text = f"That is for {_TARGETS[own]}"
     if result.other_verdict is None:
@@ -135,7 +132,7 @@ def on_target(result: GateResult) -> str:
 
 
 def top_reasons(result: GateResult) -> list[str]:
-    """Return why a gate is not certified: what forbids a verdict is read before any number."""
+    """Return why a gate is not certified, to print before any number."""
     if result.verdict != "not-certified":
         return []
     noted = [Noted(Note("no-verdict", line.reason), *_where(line)) for line in result.deciding]
@@ -147,13 +144,13 @@ def _where(line: GateLine) -> tuple[str, str]:
 
 
 def tolerance_text(result: GateResult) -> str:
-    """Return the loss that is tolerated, where it is one for all comparisons."""
+    """Return the tolerated loss if all comparisons share it."""
     tolerances = {line.tolerance for line in result.lines}
     return f"; a loss of up to {tolerances.pop():g} is tolerated" if len(tolerances) == 1 else ""
 
 
 def target(result: GateResult) -> str:
-    """Return what the verdicts are about, and how often they may be wrong."""
+    """Return the target of the verdicts, and their error rates."""
     policy = result.policy
     these = _TARGETS[policy.over]
     chance = f"{100 * policy.error:g}%"
@@ -187,7 +184,7 @@ def roundings(result: GateResult, style: Style = PLAIN) -> list[Rounding]:
 
 
 def line_texts(line: GateLine, rounding: Rounding, failed: Failed) -> Iterator[str]:
-    """Yield why a comparison is open, what would settle it, and what to keep in mind."""
+    """Yield why a comparison is undecided, the data that would settle it, and its notes."""
     trials = f"failed trials ({line.failed[0]} of BASE, {line.failed[1]} of NEW)"
     if line.reason:
         yield line.reason

@@ -1,4 +1,4 @@
-"""The end of a run's page: its trials and what they took, notes, methods, how to repeat it."""
+"""Render the end of a run's page: trials and their cost, notes, methods, how to repeat it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PLAIN = ("missing", "unscored")  # which say themselves that there is no score
 
 
 def trials_section(run: RunText) -> str:
-    """Return the trials by what became of them, and what they took."""
+    """Return the trials by status, with their cost."""
     rows = [*_counts(run), *_taken(run)]
     return section("Trials", "", pair_rows(rows))
 
@@ -102,7 +102,7 @@ def notes_section(run: RunText) -> str:
 
 
 def _curve_notes(found: Findings) -> Iterator[NoteLine]:
-    """Yield where curves are weak, but for what the lines of the table say too."""
+    """Yield notes on curves that the lines of the table do not have."""
     said = {note.text for line in found.group.lines for note in line.notes}
     for tries in _curves(found):
         for note in tries.notes:

@@ -1,4 +1,4 @@
-"""The charts of a run, made from its findings; what the data do not allow is None."""
+"""Make the charts of a run from its findings; None where the data do not allow one."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""Rows as an HTML table.
-
-Estimates, curves and bands in notebooks: a chart, what it rests on, and the notes on it.
-
-The HTML of a value, by its class.
-
-Summaries in notebooks: the table of `passband stats`, with a bar in every row.
-
-Comparisons, rankings and splits of a variance in notebooks.
-"""
+"""Render summaries, estimates, curves, comparisons and rankings in notebooks."""
 
 from __future__ import annotations
 
@@ -38,7 +29,7 @@ from passband.summary import Summary
 
 
 class Markup(str):
-    """A cell that is HTML already."""
+    """A cell with HTML."""
 
 
 def html_table(rows: Sequence[Row], head: Mapping[str, str] | None = None) -> str:
@@ -106,7 +97,7 @@ def intervals(over: Over, ends: Ends) -> tuple[Ends | None, Ends | None]:
 
 
 def hue_of(metric: str) -> Hue:
-    """Return the colour of a metric: orange for those that ask for all tries to be right."""
+    """Return the colour of a metric: orange if it asks for all tries to be right."""
     return "orange" if metric.startswith("pass^") else "blue"
 
 
@@ -285,7 +276,7 @@ def abilities_html(value: Abilities) -> str:
 
 
 def split_html(value: VarianceSplit) -> str:
-    """Return the parts of a variance as one bar, and what more data would bring."""
+    """Return the parts of a variance as one bar, and the gain from more data."""
     parts = (
         SplitPart("which problems", value.share_between or 0.0),
         SplitPart("sampling", value.share_within or 0.0),

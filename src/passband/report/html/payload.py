@@ -123,7 +123,7 @@ def _chip(answer: Answer) -> list[Any]:
 
 
 def _with_text(trial: ShownTrial) -> list[Any]:
-    """Return a trial with its text, the answer set apart from what is before and after it."""
+    """Return a trial with its text, split around the answer."""
     page = lay_out_trial(trial)
     scored = page.verdict
     kind = {"wrong": 0, "right": 1}.get(scored.kind, 2)
@@ -159,7 +159,7 @@ def _aside(page: TrialPage, trial: ShownTrial) -> list[list[str]]:
 
 
 def _parts(trial: ShownTrial, text: str) -> tuple[str, str, str]:
-    """Return what is before the answer, the answer, and what is after it."""
+    """Return the text before the answer, the answer, and the text after it."""
     parts = {"before": "", "answer": "", "after": ""}
     place = "before"
     span = trial.span if trial.span != (0, len(text)) else None

@@ -1,9 +1,4 @@
-"""The page of a report: the runs of one source, one after another.
-
-Wrong in the same way: problems whose wrong answers agree, as a table of a page.
-
-The runs of a page at a glance: a row for each, with its number, its bar and a link.
-"""
+"""Assemble the page of a report: a table of its runs, then one run after another."""
 
 from __future__ import annotations
 
@@ -109,7 +104,7 @@ def overview_html(runs: Sequence[RunText], heading: str) -> str:
     """Return a table of runs with the number that leads each, on one axis."""
     bars = [_bar(run) for run in runs]
     chart = IntervalBars([bar for bar in bars if bar is not None])
-    rows = "".join(_row_overview(run, bar, chart) for run, bar in zip(runs, bars, strict=True))
+    rows = "".join(_overview_row(run, bar, chart) for run, bar in zip(runs, bars, strict=True))
     axis = chart.axis_svg() if chart.bars else ""
     head = (
         '<tr><th>run</th><th>metric</th><th class="number">value</th>'
@@ -136,7 +131,7 @@ def _bar(run: RunText) -> Bar | None:
     return None if line is None else bar_of(run, line)
 
 
-def _row_overview(run: RunText, bar: Bar | None, chart: IntervalBars) -> str:
+def _overview_row(run: RunText, bar: Bar | None, chart: IntervalBars) -> str:
     trials = f"{run.findings.progress.recorded:,}"
     value = metric = drawn = ""
     if bar is not None:
@@ -189,7 +184,7 @@ def _run_texts(sources: Sequence[SourceFindings]) -> list[RunText]:
 
 
 def _names(sources: Sequence[str]) -> list[str]:
-    """Return the last part of each path, or whole paths where that does not tell them apart."""
+    """Return the last part of each path, or whole paths where last parts repeat."""
     names = [Path(source).stem for source in sources]
     return names if len(set(names)) == len(names) else list(sources)
 
@@ -210,7 +205,7 @@ def _file_name(found: Findings) -> str:
 
 
 def title_of(runs: Sequence[Findings]) -> str:
-    """Return the name of a report: the task and the model, or what its runs share."""
+    """Return the title of a report: task and model, or the one that its runs share."""
     if len(runs) == 1:
         return runs[0].name
     tasks = list(dict.fromkeys(run.task for run in runs))
@@ -311,7 +306,7 @@ def combined_section(summary: Summary) -> str:
 
 
 def footer(runs: Sequence[RunText]) -> str:
-    """Return the last line: what is in the file, and what is not."""
+    """Return the last line: the contents of the file, and its omissions."""
     said = f"One file, no network, no tracking. {_sampled(runs)}"
     return f"<footer>{escape(said)}</footer>"
 

@@ -1,4 +1,4 @@
-"""The page of several models: the verdict, differences, changed problems, ranks, every value."""
+"""Assemble the page of several models: verdict, differences, changed problems, ranks."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _differences(several: SeveralText) -> str:
 
 
 def _open_questions(several: SeveralText) -> Iterator[str]:
-    """Yield what would settle each open verdict, but for the one that leads, which has it."""
+    """Yield the data that would settle each open verdict except the leading one."""
     if len(several.differences) > 1:
         led = several.lead_number() is not None
         yield from several.open_questions(several.differences[1 if led else 0 :])

@@ -1,4 +1,4 @@
-"""Findings on several models in words and in charts, all with one rounding."""
+"""Word and draw findings on several models, all with one rounding."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class SeveralText:
         return common_rounding((s.value, s.low, s.high) for s in one.ranking.standings)
 
     def label(self, one: Difference) -> str:
-        """Return the label of a row: what the rows do not share."""
+        """Return the label of a row: the names that differ between rows."""
         parts = [] if len(self.findings.tasks) == 1 else [one.task.task or "all problems"]
         if len({each.metric.metric for each in self.differences}) > 1 or self.findings.pair:
             parts.append(titled(one.metric.metric, one.falls))
@@ -188,7 +188,7 @@ class SeveralText:
         return (self.percent if _counts(task) else self.rounding).value(value)
 
     def open_question(self, one: ComparedMetric) -> Iterator[str]:
-        """Yield what would settle an open verdict."""
+        """Yield the data that would settle an open verdict."""
         more = None if one.comparison is None else one.comparison.decision.more
         if more is None:
             return
@@ -198,7 +198,7 @@ class SeveralText:
             yield f"To settle it ({verdict_word(more.goal)}){_odds(more)}: {more}. "
 
     def open_questions(self, rows: Sequence[Difference]) -> Iterator[str]:
-        """Yield what would settle the open verdicts of several rows."""
+        """Yield the data that would settle the open verdicts of several rows."""
         found = [
             (self.label(one), one.metric.comparison.decision.more)
             for one in rows
@@ -253,7 +253,7 @@ class SeveralText:
         return f"{text} ({self._between(task, pair.low, pair.high)})"
 
     def differences_caption(self) -> str:
-        """Return what the bars of the differences mean, and what their number does to them."""
+        """Return the meaning of the bars, and how their number affects it."""
         text = self.forest().caption
         text = text if self.findings.pair else text[:1].upper() + text[1:]
         return " ".join(filter(None, [text, self._multiplicity()]))
@@ -303,7 +303,7 @@ def _words(one: Comparison, task: ComparedTask) -> str:
 
 
 def _tally(verdicts: Sequence[str], a: str) -> str:
-    """Return on how many tasks b is better and worse than a, and what the others are.
+    """Count the tasks on which b is better, worse, neither or undecided.
 
     >>> _tally(["worse", "undecided", "worse"], "base")
     'worse than base on 2 of 3 tasks and better on none; 1 is undecided'
@@ -322,7 +322,7 @@ def _tally(verdicts: Sequence[str], a: str) -> str:
 
 
 def _judged_sentence(task: ComparedTask) -> str:
-    """Return what a difference of judged scores is."""
+    """Return a sentence on a difference of judged scores."""
     where = f" on {task.task}" if task.task else ""
     if task.is_corrected:
         return f"The verdicts{where} are those of {task.judge}, corrected by labels. "

@@ -49,7 +49,7 @@ def trial_html(trial: ShownTrial, amount: Amount = LONG) -> str:
 
 
 def marked_html(text: str, span: tuple[int, int] | None = None, amount: Amount = LONG) -> str:
-    """Return a text as HTML with a span marked; what is left out of a long one is counted.
+    """Return a text as HTML with a span marked; long texts are cut and the cut is counted.
 
     >>> marked_html("so <b> 42.", (7, 9))
     'so &lt;b&gt; <mark>42</mark>.'

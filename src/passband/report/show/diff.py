@@ -1,4 +1,4 @@
-"""Two texts side by side in one: what both have, what only one has."""
+"""Merge two texts into one, with what only one of them has marked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONTEXT = 160  # characters of what both have, before and after a change
 
 @dataclass(frozen=True)
 class TextChange:
-    """A stretch of both texts: the same in both, or what one has in place of the other."""
+    """A stretch of both texts: common, or a replacement."""
 
     first: str
     second: str
@@ -72,14 +72,14 @@ def _changes(first: str, second: str) -> list[TextChange]:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text, as far as they are compared."""
+    """Return the words of a text that are compared."""
     return [match.group() for match in islice(_WORD.finditer(text), _MOST_WORDS + 1)]
 
 
 def diff_lines(
     first: str, second: str, style: TerminalStyle, *, full: bool = False, indent: int = 0
 ) -> Iterator[str]:
-    """Yield two texts as one, [-what only the first has-] and {+what only the second has+}."""
+    """Yield two texts as one, with [-only in the first-] and {+only in the second+}."""
     parts, marks, kinds = list[str](), list[tuple[int, int]](), list[str]()
     length = 0
     for text, kind in _stretches(word_changes(first, second), full):
@@ -124,7 +124,7 @@ def _coloured(piece: Piece, kinds: list[str], style: TerminalStyle) -> str:
 
 
 def _shortened(text: str, number: int, count: int) -> str:
-    """Return what both texts have, without what is far from any change."""
+    """Return common text, shortened to the context of changes."""
     head = 0 if number == 0 else _CONTEXT
     tail = 0 if number == count - 1 else _CONTEXT
     if len(text) <= head + tail + 80:

@@ -93,7 +93,7 @@ class Page:
     # -- trials ----------------------------------------------------------------------------
 
     def trial(self, trial: ShownTrial) -> Iterator[str]:
-        """Yield a trial: what became of it, what was answered, and where the answer is."""
+        """Yield a trial: its verdict, its completion, and the place of the answer."""
         page = lay_out_trial(trial)
         yield from self._verdict(f"trial {trial.trial}", page.verdict)
         for scorer, other in page.others:
@@ -113,7 +113,7 @@ class Page:
         yield ""
 
     def _verdict(self, label: str, of: Verdict, scorer: str | None = None) -> Iterator[str]:
-        """Yield the line that says what a scorer made of a trial, and reasons too long for it."""
+        """Yield the verdict of a scorer in a line, and longer reasons below."""
         style = self.style
         named = "" if scorer is None else f"{one_line(scorer, 24, style.ellipsis)}: "
         by = "" if of.rule is None or of.answer is None else f" by {one_line(of.rule, 20)}"
@@ -129,7 +129,7 @@ class Page:
             yield from self._text("why", of.reason, _REASONING)
 
     def _votes(self, trial: ShownTrial) -> Iterator[str]:
-        """Yield what each vote of a judge was, and how its reply ends; with `full`, all of it."""
+        """Yield each vote of a judge and the end of its reply; with `full`, all of it."""
         for number, call in enumerate(trial.calls):
             label = "judged" if number == 0 else ""
             yield from self._text(label, call_text(call, trial.calls), _REASONING)
@@ -153,7 +153,7 @@ class Page:
         yield from self._text("answered", text, _ANSWERED, None if whole else trial.span)
 
     def difference(self, first: ShownTrial, second: ShownTrial) -> Iterator[str]:
-        """Yield two trials of a problem, and their texts as one with what differs marked."""
+        """Yield two trials of a problem, and their texts as one with differences marked."""
         yield from self.problem(first.problem)
         for trial, mark in ((first, "[- -]"), (second, "{+ +}")):
             yield from self._verdict(f"trial {trial.trial}", verdict(trial))
@@ -187,7 +187,7 @@ class Page:
     def _text(
         self, label: str, text: str, amount: Amount, mark: tuple[int, int] | None = None
     ) -> Iterator[str]:
-        """Yield a text beside its label, with what is left out said in its place."""
+        """Yield a text beside its label; a line counts the characters of each cut."""
         head = self._label(label)
         end_of_last = 0
         for start, end in excerpt(text, ALL if self.full else amount, mark):

@@ -29,7 +29,7 @@ class ProblemPage:
 
 @dataclass(frozen=True)
 class TrialPage:
-    """A trial: its verdict, how it ended, what it took, and what was written before the answer."""
+    """A trial: its verdict, its ending, its measures, and the texts before the answer."""
 
     verdict: Verdict
     others: tuple[tuple[str, Verdict], ...]  #: of further scorers, by name

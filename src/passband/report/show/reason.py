@@ -1,7 +1,4 @@
-"""Why a trial has the score that it has, in a line.
-
-The calls to judges that a trial was scored by, as lines: each vote and how its reply ended.
-"""
+"""Explain in a line why a trial has its score, and how each judge voted."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ _WORDS = {"no_verdict": "no verdict", "truncated": "cut off"}
 
 
 def call_text(call: ShownCall, calls: Sequence[ShownCall]) -> str:
-    r"""Return a call in one line: which vote, its value or what became of it, its last words.
+    r"""Return a call in one line: its vote, its value or failure, and its last line.
 
     >>> call = ShownCall("judge", 0, 1, "ok", 1.0, "It is right.\nVERDICT: PASS\n")
     >>> call_text(call, [call])
@@ -79,7 +76,7 @@ _BROKEN = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a trial: a kind (right, wrong or odd), a word, and the reason."""
+    """The verdict on a trial: a kind (right, wrong or odd), a word, and the reason."""
 
     kind: str
     word: str
@@ -138,7 +135,7 @@ def _program(score: ShownScore) -> Verdict:
 
 
 def _word(score: ShownScore, word: str) -> str:
-    """Return a word for a score, with its number where that is not 0 or 1."""
+    """Return a word for a score, with its number unless it is 0 or 1."""
     if score.value is None or score.value in (0.0, 1.0):
         return word
     number = f"{score.value:.4g}"

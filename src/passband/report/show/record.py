@@ -1,4 +1,4 @@
-"""What is looked at as JSON: one object per trial, complete and on one line."""
+"""Write trials as JSON: one object each, complete and on one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any text as lines that fit a terminal and cannot command it.
+"""Wrap any text into lines that fit a terminal and cannot control it.
 
 Control characters, invisible ones and halves of characters are written as escapes, so that what
 a model wrote can neither move the cursor nor hide a part of itself.
@@ -51,7 +51,7 @@ class TerminalStyle:
 
     @property
     def ellipsis(self) -> str:
-        """The mark of text that is left out."""
+        """The mark of a cut."""
         return "\u2026" if self.unicode else "..."
 
 
@@ -179,7 +179,7 @@ def _break(text: str, start: int, width: int) -> tuple[int, int]:
 
 
 def _end(text: str, start: int, width: int) -> int:
-    """Return the end of what fits into a width; at least one character does."""
+    """Return the end of the characters that fit into a width, one at least."""
     if text[start : start + width].isascii():
         return max(min(start + width, len(text)), min(start + 1, len(text)))
     taken, end = 0, start

@@ -154,7 +154,7 @@ class TrialBrowser:
         return self._read(place, {}, full=True)
 
     def readable(self, place: TrialPlace) -> ShownTrial:
-        """Return a trial that is not damaged; raise `InvalidInput` if it is."""
+        """Return a trial with all of its text; raise `InvalidInput` if it is damaged."""
         shown = self.trial(place)
         if isinstance(shown, Damaged):
             raise InvalidInput(f"trial {place.trial} of this problem cannot be read: {shown.why}.")
@@ -202,7 +202,7 @@ class TrialBrowser:
     # -- all of them -----------------------------------------------------------------------
 
     def shown(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[Shown]:
-        """Yield each problem and then its wanted trials; what is damaged as such.
+        """Yield each problem and then its matching trials; damaged ones as `Damaged`.
 
         `places` are the numbers of problems and trials, problem by problem; without them, all that
         are wanted.
@@ -367,7 +367,7 @@ def _rules(scorer: ScorerRecord) -> tuple[str, ...]:
 def browse_runs(
     trials: Trials, runs: Sequence[RunRecord], wanted: TrialQuery
 ) -> list[TrialBrowser]:
-    """Return what to look at in each run; a problem or scorer that none has is an error.
+    """Return a browser for each run; a problem or scorer that no run has is an error.
 
     Of several tasks, each with its own problems and scorers, those that have none of them are
     left out.

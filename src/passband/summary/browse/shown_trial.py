@@ -1,4 +1,4 @@
-"""Trials to look at: what was asked, answered, extracted and expected, as values to print."""
+"""Hold what is shown of a trial: prompt, answer, extracted answer, target and score."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ShownCall:
 
     @property
     def last_line(self) -> str | None:
-        """The last line of the reply that is not empty, which holds the verdict."""
+        """The last non-empty line of the reply, which holds the verdict."""
         lines = (self.reply or "").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), None)
 

@@ -19,8 +19,8 @@ from passband.stats.data import Outcomes, Scale
 from passband.stats.decision import Comparison, Ranking, Verdict, compare_all
 from passband.stats.metric import expand_metrics
 from passband.summary.browse.browser import TrialBrowser
-from passband.summary.browse.trial_query import TrialQuery
 from passband.summary.browse.shown_trial import ShownProblem, ShownTrial
+from passband.summary.browse.trial_query import TrialQuery
 from passband.summary.compare.compare import TaskComparison, compare_contestants
 from passband.summary.compare.models import Contest, Contestants, read_contestants, refuse_same
 from passband.summary.default_metrics import default_metrics

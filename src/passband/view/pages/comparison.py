@@ -1,4 +1,4 @@
-"""The comparison of two runs: the difference, its verdict, and the problems that flipped."""
+"""Render the comparison of two runs: the difference, its verdict, the problems that flipped."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _header(links: Links, sides: tuple[Side, Side]) -> Html:
 
 
 def _lead(summary: ComparisonSummary, task: TaskComparison) -> Html:
-    """Return the difference by the first metric in a sentence, and what would settle it."""
+    """Return the first difference in a sentence, and the data that would settle it."""
     first, rounding = task.comparisons[0], _roundings(summary, task)[0]
     values = [rounding.value(value) for value in (first.value_a, first.value_b, first.value)]
     text = f"{first.title} goes from {values[0]} to {values[1]}: {_signed(values[2])}"

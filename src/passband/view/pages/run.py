@@ -1,4 +1,4 @@
-"""The page of a run: how it stands, what is estimated, every problem, and the first trials."""
+"""Render a run: its state, its estimates, every problem, and the first trials."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run_page(
 
 
 def run_texts(numbers: RunNumbers, lines: Sequence[Written] | None = None) -> dict[str, str]:
-    """Return what changes while a run goes on, by the places that show it."""
+    """Return the texts that change during a run, by their elements."""
     standing = numbers.standing
     texts = {
         "state": status_words(standing),
@@ -141,7 +141,7 @@ def _notes(numbers: RunNumbers) -> list[NoteLine]:
 
 
 def _facts(numbers: RunNumbers, texts: Mapping[str, str]) -> Html:
-    """Return what the run took, in one line."""
+    """Return the cost of the run in one line."""
     retried = fragment(" · ", _live("retried", texts), " asked more than once")
     return tag(
         "p", _live("asked", texts), " · tokens in and out: ",

@@ -1,4 +1,4 @@
-"""The list of runs."""
+"""Render the list of runs."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _row(card: Card, links: Links) -> Html:
 
 
 def card_texts(card: Card) -> dict[str, str]:
-    """Return what the list says of a run, by the places that show it."""
+    """Return the texts of a run in the list, by their elements."""
     if card.numbers is None:
         return {}
     key, numbers = _key(card), card.numbers

@@ -1,4 +1,4 @@
-"""Every problem as a strip to navigate by: the easiest first, a link for each or for a few."""
+"""Render every problem as a strip to navigate by, easiest first."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _title(rates: Sequence[ProblemRate]) -> str:
 
 
 def _rate(rate: ProblemRate) -> str:
-    """Return the mean score of a problem, which of 0/1 scores is the share that is right.
+    """Return the mean score of a problem; of 0/1 scores, the share of right trials.
 
     >>> _rate(ProblemRate(0, "p", 4, 4, 0.75))
     'mean score 0.75 of 4 trials'

@@ -1,4 +1,4 @@
-"""One trial to read, the way to others, and two trials of a problem as one text."""
+"""Render one trial with its neighbours, and two trials of a problem as one text."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _rest(here: RunPage, place: TrialPlace, shown: ShownTrial) -> Html | None:
 
 
 def _others(here: RunPage, of: TrialView) -> Html | None:
-    """Return the other trials of the problem, and links to what differs."""
+    """Return the other trials of the problem, with links to their differences."""
     if len(of.others) < 2 or isinstance(of.shown, Damaged):
         return None
     chips = [_chip(here, place, shown, of.place) for place, shown in of.others]
@@ -124,7 +124,7 @@ def _chip(here: RunPage, place: TrialPlace, shown: ShownTrial | Damaged, own: Tr
 
 
 def problem_page(here: RunPage, number: int, problem: ShownProblem, some: TrialsPage) -> str:
-    """Return the page of a problem: what was asked, and its trials."""
+    """Return the page of a problem: its question and its trials."""
     return page(
         problem.key,
         here.crumbs,
@@ -170,7 +170,7 @@ def text_page(here: RunPage, place: TrialPlace, shown: ShownTrial, part: int) ->
 
 
 def difference_page(here: RunPage, number: int, first: ShownTrial, second: ShownTrial) -> str:
-    """Return two trials of a problem as one text, with what only one of them has marked."""
+    """Return two trials of a problem as one text with differences marked."""
     places = [TrialPlace(number, shown.trial) for shown in (first, second)]
     heads = [
         tag("p", mark, " ", tag("a", f"trial {shown.trial}", href=here.run.trial(place)),

@@ -1,7 +1,4 @@
-"""Trials as a table, fifty at a time, and the links that filter them.
-
-The page of a search: its head, a row for each trial that is found, and its end.
-"""
+"""Render trials as a table, fifty at a time, with filters and search."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ def trials_page(here: RunPage, some: TrialsPage, counts: Mapping[str, int | None
 
 
 def trials_section(here: RunPage, some: TrialsPage) -> Html:
-    """Return the table, what is to be said of it, and the way to other pages."""
+    """Return the table, its note, and links to the next pages."""
     note = tag("p", some.note, class_="finding") if some.note else None
     if not some.rows:
         return fragment(note or tag("p", "There are no such trials.", class_="finding"))
@@ -57,7 +54,7 @@ def trials_section(here: RunPage, some: TrialsPage) -> Html:
 def trials_table(
     here: RunPage, rows: Sequence[tuple[TrialPlace, ShownTrial | Damaged]], show: str = "all"
 ) -> Html:
-    """Return trials as rows: what was answered, what was expected, and what became of it."""
+    """Return trials as rows: answer, target and verdict."""
     heads = tag(
         "tr",
         tag("th", "problem"), tag("th", "trial"), tag("th", "result"), tag("th", "answer"),
@@ -98,7 +95,7 @@ def _short(text: str) -> str:
 
 
 def filter_links(here: RunPage, show: str, counts: Mapping[str, int | None]) -> Html:
-    """Return the filters as links, each with the number of its trials where that is known."""
+    """Return the filters as links, with the numbers of their trials if known."""
     links: list[Child] = []
     for word, count in counts.items():
         label = FILTERS.get(word, word.replace("_", " "))
@@ -129,7 +126,7 @@ MOST_FOUND = 500
 
 
 def search_start(here: RunPage, text: str) -> str:
-    """Return the page up to where what is found begins."""
+    """Return the page up to the first hit."""
     heads = tag("tr", tag("th", "problem"), tag("th", "trial"), tag("th", "text"))
     return (
         page_start(f"search: {here.title}", here.crumbs)

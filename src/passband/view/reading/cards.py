@@ -1,4 +1,4 @@
-"""The list of runs: each with its state and its first estimate, read again when it has changed."""
+"""List runs with their state and first estimate, read again when they have changed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _KnownCards:
 
 
 class Cards:
-    """Reads the runs of directories one after another, at the desks that their pages use too."""
+    """Reads the runs of directories one after another, with the readers of their pages."""
 
     def __init__(self, readers: RunReaders) -> None:
         self._readers = readers

@@ -1,4 +1,4 @@
-"""The numbers of a run at the moment of a reading, computed no more often than they deserve."""
+"""Compute a run's current figures, cached and rate-limited."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Look:
 
 
 def current_figures(reading: RunSnapshot, run: RunRecord, *, thorough: bool = True) -> RunNumbers:
-    """Return the numbers of a run as they are now."""
+    """Return the current figures of a run."""
     trials = reading.trials
     going_on = is_going_on(trials)
     standing = reading.keep(
@@ -40,14 +40,14 @@ def current_figures(reading: RunSnapshot, run: RunRecord, *, thorough: bool = Tr
 
 
 def page_figures(reading: RunSnapshot, run: RunRecord) -> RunNumbers:
-    """Return the numbers of a run for a page; what it is told later is no older than they are."""
+    """Return the figures of a run for a page; later updates are never older than these."""
     numbers = current_figures(reading, run)
     reading.looks["look", run.number] = _Look(numbers, time.monotonic())
     return numbers
 
 
 def throttled_figures(reading: RunSnapshot, run: RunRecord) -> RunNumbers:
-    """Return the numbers of a run that is watched, perhaps those of a moment ago.
+    """Return the figures of a watched run, at most slightly out of date.
 
     However fast a run grows, watching it takes a fixed small part of the time.
     """

@@ -1,4 +1,4 @@
-"""The run directories that a viewer shows, by names that no path can be smuggled into."""
+"""List the run directories under names that are safe in addresses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class UnknownRun(Exception):
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A run directory: its name in addresses, what it is called on pages, and where it is."""
+    """A run directory: its name in addresses, its label on pages, and its path."""
 
     name: str
     label: str
@@ -110,7 +110,7 @@ def _state_of(file: Path) -> tuple[int, int, int] | None:
 
 
 def _run_directories(folder: Path, levels: int) -> Iterator[Path]:
-    """Yield the run directories below a folder, without what cannot be listed or is gone."""
+    """Yield the run directories below a folder, skipping unreadable folders."""
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())
     except OSError:

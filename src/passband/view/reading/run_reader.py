@@ -1,7 +1,7 @@
-"""Reading run directories while they are written: one thread and one connection for each.
+"""Read run directories while they are written: one thread and one connection for each.
 
-A reading sees one moment and lets go of it when it ends, so that the log of a run that is going on
-can be emptied. What is computed is kept until another process writes.
+A snapshot is released after each read, so that SQLite can truncate the log of a running run.
+Results are cached until another process writes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LOG = "its log is not what was written, and commits after that are lost"
 
 @dataclass
 class RunSnapshot:
-    """The trials of a run directory at one moment, and what has been computed of them."""
+    """The trials of a run directory at one moment, and results computed from them."""
 
     trials: Trials
     kept: dict[Hashable, Any] = field(default_factory=dict)  #: until another process writes
@@ -35,7 +35,7 @@ class RunSnapshot:
     looks: dict[Hashable, Any] = field(default_factory=dict)  #: what may be a moment old
 
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what was computed under this key, or compute it."""
+        """Return the cached result of a key, or compute it."""
         if key not in self.kept:
             self.kept[key] = make()
         value: T = self.kept[key]
@@ -78,7 +78,7 @@ class RunReader:
                 self._reading.trials.release()
 
     def _renewed(self) -> RunSnapshot:
-        """Return the store as it is now; what was computed only if it is the same."""
+        """Start a new snapshot; drop cached results if the store has changed."""
         about = self._look()
         reading = self._opened(about)
         version = reading.trials.renew()
@@ -121,9 +121,9 @@ class RunReader:
 
 
 class RunReaders:
-    """The desks that are in use; one that nobody has used for a while is closed.
+    """The open readers; one that is idle for a while is closed.
 
-    So are those used longest ago where there are too many.
+    The least recently used ones are closed where there are too many.
     """
 
     def __init__(self, idle: float = _IDLE, most: int = _MOST) -> None:
@@ -131,7 +131,7 @@ class RunReaders:
         self._idle, self._most = idle, most
 
     def of(self, folder: RunFolder) -> RunReader:
-        """Return the desk of a run directory."""
+        """Return the reader of a run directory."""
         reader = self._readers.pop(folder.name, None) or RunReader(folder)
         now = time.monotonic()
         for name, other in list(self._readers.items()):

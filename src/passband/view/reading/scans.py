@@ -22,7 +22,7 @@ _SEARCHES = 2  # at a time
 
 @dataclass(frozen=True)
 class Hits:
-    """What a search has found since the last look, and how many completions it has read."""
+    """New matches of a search, and the number of completions read for them."""
 
     found: tuple[Found, ...]
     searched: int
@@ -59,7 +59,7 @@ class Scans:
     def prepare(
         self, folder: RunFolder, run: int, column: Column, commits: int
     ) -> asyncio.Task[None] | None:
-        """Begin to make a list, unless that is under way or there is one of these commits."""
+        """Start making a list unless it is under way or up to date."""
         key = folder.name, run, column
         known = self._lists.get(key)
         if known is not None and known.commits == commits:
@@ -81,7 +81,7 @@ class Scans:
     # -- search ----------------------------------------------------------------------------
 
     async def search(self, folder: RunFolder, run: int, text: str) -> AsyncGenerator[Hits, None]:
-        """Yield what is found, step by step, until all is read or nobody listens any more."""
+        """Yield matches step by step, until all is read or the client is gone."""
         loop = asyncio.get_running_loop()
         thread = ThreadPoolExecutor(1, thread_name_prefix="view-search")
         async with self._places:
@@ -97,7 +97,7 @@ class Scans:
                 thread.shutdown(wait=False)
 
     def close(self) -> None:
-        """End what is under way."""
+        """Cancel pending scans."""
         for task in list(self._making.values()):
             task.cancel()
         self._thread.shutdown(wait=False, cancel_futures=True)

@@ -1,7 +1,4 @@
-"""The viewer as a web application: addresses, what each of them shows, and what goes wrong.
-
-Numbers that move: what has changed on a page, sent while it is open.
-"""
+"""Route requests to pages, send changes to open pages, and map errors to responses."""
 
 from __future__ import annotations
 
@@ -58,7 +55,7 @@ class Pulse:
 async def send_changes(
     request: web.Request, look: TrialBrowser, pulse: Pulse
 ) -> web.StreamResponse:
-    """Send texts by their places, at first all of them, then those that have changed.
+    """Send texts by their elements, first all of them, then the changed ones.
 
     None from `look` says that there is nothing to look at any more.
     """
@@ -106,7 +103,6 @@ def sending(request: web.Request) -> Iterator[None]:
 T = TypeVar("T")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Question = Callable[[RunSnapshot, RunPage, RunRecord], T]
-_logger_app = logging.getLogger("passband.view")
 
 
 class View:
@@ -127,7 +123,7 @@ class View:
         return self._links.home
 
     def application(self) -> web.Application:
-        """Return the application; it closes what is open when it ends."""
+        """Return the application, which closes its connections when it ends."""
         app = web.Application(middlewares=[self._middleware])
         app.on_response_prepare.append(_add_headers)
         app.on_shutdown.append(self._stop)
@@ -162,7 +158,7 @@ class View:
 
     @web.middleware
     async def _middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Check a request, answer it, and say what is wrong where that fails."""
+        """Check and answer a request; a failure becomes a page."""
         try:
             self.guard.check(request)
             return await handler(request)
@@ -170,7 +166,7 @@ class View:
             return self._explained(error)
 
     def _explained(self, error: Exception) -> web.Response:
-        """Return the page that says what is wrong."""
+        """Return the page for an error."""
         if isinstance(error, RequestRefused):
             return _page(page_frame.plain_page("Not here", error.reason), error.status)
         if isinstance(error, web.HTTPException):
@@ -184,7 +180,7 @@ class View:
             return self._failure("This cannot be shown", error, 400)
         if isinstance(error, PassbandError | OSError):
             return self._failure("This cannot be read", error, 500)
-        _logger_app.error("a page failed: %s", describe(error), exc_info=error)
+        _logger.error("a page failed: %s", describe(error), exc_info=error)
         return self._failure("The viewer failed", "The terminal says why.", 500)
 
     def _failure(self, title: str, error: object, status: int) -> web.Response:
@@ -320,7 +316,7 @@ class View:
     async def _send_found(
         self, response: web.StreamResponse, here: RunPage, names: Mapping[int, str], text: str
     ) -> None:
-        """Send what a search finds, as it finds it."""
+        """Send the matches of a search as they come."""
         found = searched = 0
         damage: PassbandError | None = None
         try:

@@ -1,4 +1,4 @@
-"""Who may read: requests to this machine's own name, from pages of the viewer, with its token.
+"""Admit only requests to this machine's own name, from pages of the viewer, with its token.
 
 A page that some site shows in the same browser can send requests to a local port. It is turned
 away by the Host header if it rebinds a name of its own, by the Origin header if its script asks,
@@ -35,7 +35,7 @@ HEADERS = {
 
 
 class RequestRefused(Exception):
-    """A request that is not answered, with the status and the sentence that say why."""
+    """A rejected request, with its status and reason."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)

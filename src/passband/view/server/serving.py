@@ -1,7 +1,4 @@
-"""The viewer from start to end: its sources, its port, and the signals that stop it.
-
-Opening the browser, without showing the address to those who list processes.
-"""
+"""Run the viewer: its sources, its port, the browser, and the signals that stop it."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ def serve(sources: Sequence[Path], port: int, on_ready: Callable[[str], None]) -
 
 
 def _load_statistics() -> None:
-    """Load what estimates need, which takes longer than any page."""
+    """Import the statistics beforehand, which takes longer than any page."""
     outcomes = Outcomes.from_counts([0, 1, 2], 2)
     for over in get_args(Over):
         estimate(outcomes, ["pass@1", "pass^2"], over=over)
@@ -52,7 +49,7 @@ def _load_statistics() -> None:
 
 @contextmanager
 def open_index(sources: Sequence[Path]) -> Iterator[RunIndex]:
-    """Return what there is to show; logs of other tools are imported for the time being."""
+    """Return the index of the sources; logs of other tools are imported temporarily."""
     with tempfile.TemporaryDirectory(prefix="passband-view-") as name:
         roots, imported = list[Path](), dict[Path, str]()
         for number, source in enumerate(sources):
@@ -66,7 +63,7 @@ def open_index(sources: Sequence[Path]) -> Iterator[RunIndex]:
 
 
 def _is_log(source: Path) -> bool:
-    """Return whether a source has to be imported; a folder that is not there yet does not."""
+    """Return whether a source must be imported; a missing folder must not."""
     if source.is_file():
         return True
     return source.is_dir() and not is_run_directory(source) and not is_several(source)
@@ -115,7 +112,7 @@ async def _listen(runner: web.AppRunner, port: int) -> None:
 
 
 def check_sources(sources: Sequence[Path]) -> None:
-    """Raise `InvalidInput` for a source that is named and does not exist."""
+    """Raise `InvalidInput` for a source that does not exist."""
     for source in sources:
         if not source.exists():
             raise InvalidInput(f"{source} does not exist. Name a run directory, a folder of them, "
