@@ -146,19 +146,19 @@ def _written(
 def notes_of(summary: ComparisonSummary) -> list[NoteLine]:
     """Return the notes on all comparisons and rankings, the most severe first."""
     noted = [
-        Noted(by_name(note, task.models), _where(summary, task), one.metric)
+        Noted(by_name(note, task.models), _where(summary, task), comparison.metric)
         for task in summary.tasks
-        for one in (*task.comparisons, *_several(task))
-        for note in one.notes
+        for comparison in (*task.comparisons, *_several(task))
+        for note in comparison.notes
     ]
     return note_lines(noted, _labels(summary))
 
 
 def _labels(summary: ComparisonSummary) -> list[tuple[str, str]]:
     return [
-        (_where(summary, task), one.metric)
+        (_where(summary, task), comparison.metric)
         for task in summary.tasks
-        for one in (*task.comparisons, *_several(task))
+        for comparison in (*task.comparisons, *_several(task))
     ]
 
 
@@ -188,24 +188,26 @@ def comparison_explanation(
             lines.append(
                 f"{f'{where}: ' if where else ''}not shares of 1, so not percentages; as they are."
             )
-    compared = [(task, one) for task in summary.tasks for one in task.comparisons]
+    compared = [(task, comparison) for task in summary.tasks for comparison in task.comparisons]
     if details or len(compared) == 1:
         lines += [
-            f"{about([(_where(summary, task), one.metric)])}: {line}"
-            for task, one in compared
-            for line in (*_counts(one), *_decision(task, one))
+            f"{about([(_where(summary, task), comparison.metric)])}: {line}"
+            for task, comparison in compared
+            for line in (*_counts(comparison), *_decision(task, comparison))
         ]
     elif compared:
         lines.append("--details: which problems count, which moved most, what would settle it")
     lines += [line.text for line in note_lines(_standing_notes(summary), _labels(summary))]
     for task in summary.tasks:
-        lines += [line for one in task.abilities for line in ability_notes(one)]
+        lines += [line for comparison in task.abilities for line in ability_notes(comparison)]
     return [*lines, *shown(notes_of(summary), every=style.notes)]
 
 
 def _family(summary: ComparisonSummary) -> list[str]:
     """Return how many comparisons the verdicts allow for, if there are several."""
-    family = max((one.family for task in summary.tasks for one in task.comparisons), default=1)
+    family = max(
+        (comparison.family for task in summary.tasks for comparison in task.comparisons), default=1
+    )
     if family == 1:
         return []
     return [f"{family} comparisons; p (Holm), and with it the verdict, counts all of them."]
@@ -298,7 +300,7 @@ def _difference(
 
 def _ratio(summary: ComparisonSummary, ratio: Ratio | None) -> dict[str, Cell]:
     """Return the cost ratio of two models if any comparison of the table has one."""
-    if all(one.ratio is None for task in summary.tasks for one in task.comparisons):
+    if all(comparison.ratio is None for task in summary.tasks for comparison in task.comparisons):
         return {}
     text = None if ratio is None else f"{ratio.value:.3g} [{ratio.low:.3g}, {ratio.high:.3g}]"
     return {"ratio": text}
@@ -364,7 +366,8 @@ def _counts(comparison: Comparison) -> Iterator[str]:
     influence = comparison.influence
     moved = () if influence is None else influence.problems
     carriers = ", ".join(
-        f"{one.problem} ({one.value_a:.2f} -> {one.value_b:.2f}; without it {one.difference:+.3f})"
-        for one in [one for one in moved if one.value_a != one.value_b][:3]
+        f"{problem.problem} ({problem.value_a:.2f} -> {problem.value_b:.2f}; "
+        f"without it {problem.difference:+.3f})"
+        for problem in [problem for problem in moved if problem.value_a != problem.value_b][:3]
     )
     yield line + (f"; moved most by {carriers}" if carriers else "")

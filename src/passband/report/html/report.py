@@ -61,8 +61,11 @@ def same_wrong_section(run: RunText) -> str:
     agreement = run.findings.agreement
     if agreement is None or not agreement.found:
         return ""
-    places = {one.problem.key: at for at, one in enumerate(run.findings.transcripts.problems)}
-    rows = "".join(_row(run, one, places.get(one.problem)) for one in agreement.found)
+    places = {
+        problem.problem.key: index
+        for index, problem in enumerate(run.findings.transcripts.problems)
+    }
+    rows = "".join(_row(run, problem, places.get(problem.problem)) for problem in agreement.found)
     solved = "solved" if run.findings.group.is_binary else "best score"
     head = (
         '<tr><th>problem</th><th class="optional">question</th><th class="optional">right</th>'
@@ -77,22 +80,22 @@ def same_wrong_section(run: RunText) -> str:
     return section("Wrong in the same way", finding, body)
 
 
-def _row(run: RunText, one: SameWrong, place: int | None) -> str:
-    key = escape(one_line(one.problem))
+def _row(run: RunText, agreement: SameWrong, index: int | None) -> str:
+    key = escape(one_line(agreement.problem))
     question = ""
-    if place is not None:
-        question = _question(run.findings.transcripts.problems[place].problem)
+    if index is not None:
+        question = _question(run.findings.transcripts.problems[index].problem)
         key = (
-            f'<button type="button" class="link" data-run="{run.index}" data-problem="{place}">'
+            f'<button type="button" class="link" data-run="{run.index}" data-problem="{index}">'
             f"{key}</button>"
         )
-    right = " or ".join(one.targets)
+    right = " or ".join(agreement.targets)
     return (
         f'<tr><td dir="auto">{key}</td><td class="text optional" dir="auto">{escape(question)}</td>'
         f'<td class="text optional" dir="auto">{escape(one_line(right))}</td>'
-        f'<td class="number">{one.right}/{one.scored}</td>'
-        f'<td class="text wrong" dir="auto">{escape(one_line(one.answer))}</td>'
-        f'<td class="number">{one.times}</td></tr>'
+        f'<td class="number">{agreement.right}/{agreement.scored}</td>'
+        f'<td class="text wrong" dir="auto">{escape(one_line(agreement.answer))}</td>'
+        f'<td class="number">{agreement.times}</td></tr>'
     )
 
 
@@ -159,11 +162,11 @@ def report_page(
     Where models are `compared`, the comparison comes before the runs.
     """
     runs = _run_texts(sources)
-    part = None if compared is None else compared_part(compared, len(runs))
-    name = title or (title_of([run.findings for run in runs]) if part is None else part.title)
-    body = _single(runs[0], title) if len(runs) == 1 else _several(runs, name, part, title)
+    several = None if compared is None else compared_part(compared, len(runs))
+    name = title or (title_of([run.findings for run in runs]) if several is None else several.title)
+    body = _single(runs[0], title) if len(runs) == 1 else _several(runs, name, several, title)
     body += "".join(combined_section(source.summary) for source in sources)
-    payload = [*map(run_payload, runs), *([] if part is None else part.payload)]
+    payload = [*map(run_payload, runs), *([] if several is None else several.payload)]
     return document(
         name,
         f"<main>{body}{footer(runs)}</main>",
@@ -200,8 +203,8 @@ def charts_by_folder(
     return folders | {f"{run.index + 1}-{_file_name(run.findings)}": charts_of(run) for run in runs}
 
 
-def _file_name(found: Findings) -> str:
-    return re.sub(r"[^\w.-]+", "-", f"{found.task}-{found.model}")[:60].strip("-.") or "run"
+def _file_name(findings: Findings) -> str:
+    return re.sub(r"[^\w.-]+", "-", f"{findings.task}-{findings.model}")[:60].strip("-.") or "run"
 
 
 def title_of(runs: Sequence[Findings]) -> str:
@@ -220,18 +223,18 @@ def _single(run: RunText, title: str | None) -> str:
 
 
 def _header(run: RunText, title: str | None) -> str:
-    found = run.findings
-    name = prose(title) if title else _name(found)
+    findings = run.findings
+    name = prose(title) if title else _name(findings)
     return (
         f'<header><div class="kind">passband report</div><h1>{name}</h1>'
         f'<div class="run-line">{run_line(run)}</div></header>'
     )
 
 
-def _name(found: Findings) -> str:
-    if not found.names_model:
-        return prose(found.task)
-    return f'{prose(found.task)} <span class="by">by</span> {prose(found.model)}'
+def _name(findings: Findings) -> str:
+    if not findings.names_model:
+        return prose(findings.task)
+    return f'{prose(findings.task)} <span class="by">by</span> {prose(findings.model)}'
 
 
 def run_html(run: RunText) -> str:
@@ -284,14 +287,14 @@ def combined_section(summary: Summary) -> str:
     if not count:
         return ""
     lines = table_lines(summary)[-count:]
-    roundings = PLAIN.roundings([one.figure for one in lines])
+    roundings = PLAIN.roundings([line.figure for line in lines])
     rows = ""
-    for one, rounding in zip(lines, roundings, strict=True):
+    for line, rounding in zip(lines, roundings, strict=True):
         value = interval = "–"
-        if one.estimate is not None:
-            value = rounding.value(one.estimate.value)
-            interval = rounding.interval(one.estimate.low, one.estimate.high)
-        label = " / ".join([*one.by.values(), one.line.metric])
+        if line.estimate is not None:
+            value = rounding.value(line.estimate.value)
+            interval = rounding.interval(line.estimate.low, line.estimate.high)
+        label = " / ".join([*line.by.values(), line.line.metric])
         rows += (
             f'<tr><td dir="auto">{escape(label)}</td><td class="number">{escape(value)}</td>'
             f'<td class="number">{escape(interval)}</td></tr>'
@@ -329,10 +332,13 @@ def sampled_text(sources: Sequence[SourceFindings]) -> str:
 
 def _sampled(runs: Sequence[RunText]) -> str:
     shown = [run.findings.transcripts for run in runs]
-    texts, trials = sum(one.n_texts for one in shown), sum(one.n_trials for one in shown)
-    if not any(one.has_texts for one in shown):
+    texts, trials = (
+        sum(sample.n_texts for sample in shown),
+        sum(sample.n_trials for sample in shown),
+    )
+    if not any(sample.has_texts for sample in shown):
         return "It holds no transcripts."
-    if not any(one.is_sampled for one in shown):
+    if not any(sample.is_sampled for sample in shown):
         return "It holds every transcript."
     return (
         f"It holds {texts:,} of {trials:,} completions, chosen evenly from easy to hard problems, "

@@ -105,7 +105,11 @@ def _others(here: RunPage, of: TrialView) -> Html | None:
         "section",
         tag("h2", "Trials of this problem"),
         tag("div", chips, class_="trials"),
-        tag("p", tag("a", "all of them", href=here.run.problem(of.place.problem)), class_="pager"),
+        tag(
+            "p",
+            tag("a", "all trials of this problem", href=here.run.problem(of.place.problem)),
+            class_="pager",
+        ),
     )
 
 
@@ -150,7 +154,10 @@ def text_page(here: RunPage, place: TrialPlace, shown: ShownTrial, part: int) ->
     chosen = min(max(part, 0), parts - 1)
     steps = [
         tag("a", text, href=here.run.text(place, to), rel=rel)
-        for text, to, rel in (("earlier", chosen - 1, "prev"), ("later", chosen + 1, "next"))
+        for text, to, rel in (
+            ("previous part", chosen - 1, "prev"),
+            ("next part", chosen + 1, "next"),
+        )
         if 0 <= to < parts
     ]
     line = f"{counted(len(whole), 'character')}, part {chosen + 1} of {parts}"

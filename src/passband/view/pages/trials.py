@@ -61,23 +61,23 @@ def trials_table(
         tag("th", "expected"), tag("th", "took", class_="number optional"),
         tag("th", "tokens", class_="number optional"),
     )  # fmt: skip
-    return tag("table", heads, [_row(here, place, one, show) for place, one in rows])
+    return tag("table", heads, [_row(here, at, shown, show) for at, shown in rows])
 
 
 def _row(here: RunPage, place: TrialPlace, shown: ShownTrial | Damaged, show: str) -> Html:
     if isinstance(shown, Damaged):
         return tag("tr", tag("td", name(shown.problem)), tag("td", place.trial),
                    tag("td", f"damaged: {shown.why}", colspan=5, class_="wrong"))  # fmt: skip
-    own = verdict(shown)
+    scored = verdict(shown)
     key = tag("a", name(shown.problem.key), href=here.run.problem(place.problem))
     trial = tag("a", place.trial, href=here.run.trial(place, show))
     took = "" if shown.latency_ms is None else latency_text(shown.latency_ms)
     tokens = "" if shown.completion_tokens is None else f"{shown.completion_tokens:,}"
-    answer, expected = own.answer or own.reason, " or ".join(shown.problem.targets)
+    answer, expected = scored.answer or scored.reason, " or ".join(shown.problem.targets)
     return tag(
         "tr",
         tag("td", key), tag("td", trial),
-        tag("td", own.word.replace("_", " "), class_=f"interval kind-{own.kind}"),
+        tag("td", scored.word.replace("_", " "), class_=f"interval kind-{scored.kind}"),
         tag("td", _short(answer), class_="text", dir="auto"),
         tag("td", _short(expected), class_="text", dir="auto"),
         tag("td", took, class_="number optional"), tag("td", tokens, class_="number optional"),
@@ -116,7 +116,7 @@ def pager(some: TrialsPage) -> Html | None:
     """Return the links to the pages before and after."""
     steps = [
         tag("a", text, href=href, rel=rel)
-        for text, href, rel in (("earlier", some.earlier, "prev"), ("later", some.later, "next"))
+        for text, href, rel in (("previous", some.earlier, "prev"), ("next", some.later, "next"))
         if href is not None
     ]
     return tag("p", [fragment(step, " ") for step in steps], class_="pager") if steps else None
@@ -136,25 +136,25 @@ def search_start(here: RunPage, text: str) -> str:
     )
 
 
-def search_row(here: RunPage, found: Found, names: Mapping[int, str]) -> str:
+def search_row(here: RunPage, match: Found, names: Mapping[int, str]) -> str:
     """Return a trial that has the text; a problem may have come after the names."""
-    place = TrialPlace(found.problem, found.trial)
-    key = names.get(found.problem, f"problem {found.problem}")
-    around = [found.before, tag("mark", found.text), found.after]
+    place = TrialPlace(match.problem, match.trial)
+    key = names.get(match.problem, f"problem {match.problem}")
+    around = [match.before, tag("mark", match.text), match.after]
     return tag(
         "tr",
-        tag("td", tag("a", name(key), href=here.run.problem(found.problem))),
-        tag("td", tag("a", found.trial, href=here.run.trial(place))),
+        tag("td", tag("a", name(key), href=here.run.problem(match.problem))),
+        tag("td", tag("a", match.trial, href=here.run.trial(place))),
         tag("td", around, class_="text", dir="auto"),
     )
 
 
-def search_end(found: int, searched: int, damage: PassbandError | None = None) -> str:
+def search_end(matches: int, searched: int, damage: PassbandError | None = None) -> str:
     """Return the end of the page: how many trials have the text, of how many that were read."""
     read = counted(searched, "completion")
-    text = f"Found in {counted(found, 'trial')}; {read} searched."
+    text = f"Found in {counted(matches, 'trial')}; {read} searched."
     if damage is not None:
         text += f" The others could not be read: {damage}"
-    elif found >= MOST_FOUND:
-        text = f"The first {found:,} are shown, of {read} searched. Look for a longer text."
+    elif matches >= MOST_FOUND:
+        text = f"The first {matches:,} are shown, of {read} searched. Look for a longer text."
     return f"</table>{tag('p', text, class_='caption', id='found')}</section>{page_end()}"

@@ -128,20 +128,20 @@ class View:
         app.on_response_prepare.append(_add_headers)
         app.on_shutdown.append(self._stop)
         app.on_cleanup.append(self._close)
-        one = "/{token}/runs/{folder}/{run}"
+        run = "/{token}/runs/{folder}/{run}"
         routes: Mapping[str, Handler] = {
             "/{token}/": self._runs,
             "/{token}/events": self._runs_events,
             "/{token}/compare": self._comparison,
-            one: self._run,
-            f"{one}/events": self._run_events,
-            f"{one}/trials": self._trials,
-            f"{one}/search": self._search,
-            f"{one}/problems": self._problems,
-            f"{one}/problem/{{problem}}": self._problem,
-            f"{one}/problem/{{problem}}/trial/{{trial}}": self._trial,
-            f"{one}/problem/{{problem}}/trial/{{trial}}/text": self._text,
-            f"{one}/problem/{{problem}}/diff/{{first}}/{{second}}": self._difference,
+            run: self._run,
+            f"{run}/events": self._run_events,
+            f"{run}/trials": self._trials,
+            f"{run}/search": self._search,
+            f"{run}/problems": self._problems,
+            f"{run}/problem/{{problem}}": self._problem,
+            f"{run}/problem/{{problem}}/trial/{{trial}}": self._trial,
+            f"{run}/problem/{{problem}}/trial/{{trial}}/text": self._text,
+            f"{run}/problem/{{problem}}/diff/{{first}}/{{second}}": self._difference,
         }
         for path, handler in routes.items():
             app.router.add_get(path, handler)
@@ -317,21 +317,21 @@ class View:
         self, response: web.StreamResponse, here: RunPage, names: Mapping[int, str], text: str
     ) -> None:
         """Send the matches of a search as they come."""
-        found = searched = 0
+        matches = searched = 0
         damage: PassbandError | None = None
         try:
             async with aclosing(self._scans.search(here.folder, here.number, text)) as hits:
-                async for some in hits:
-                    searched += some.searched
-                    shown = some.found[: trials.MOST_FOUND - found]
-                    rows = [trials.search_row(here, one, names) for one in shown]
+                async for batch in hits:
+                    searched += batch.searched
+                    shown = batch.found[: trials.MOST_FOUND - matches]
+                    rows = [trials.search_row(here, match, names) for match in shown]
                     await response.write("".join(rows).encode())
-                    found += len(shown)
-                    if found >= trials.MOST_FOUND:
+                    matches += len(shown)
+                    if matches >= trials.MOST_FOUND:
                         break
         except PassbandError as error:
             damage = error
-        await response.write(trials.search_end(found, searched, damage).encode())
+        await response.write(trials.search_end(matches, searched, damage).encode())
 
     async def _problems(self, request: web.Request) -> web.Response:
         start = _whole(request, "start")
