@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -107,7 +106,7 @@ _BOLDEST = 0.1  # the widest half-width that bets aim at
 
 
 def measure_rate(
-    function: Callable[..., Any], plan: RatePlan, *, errors: Errors = "raise"
+    function: Callable[..., object], plan: RatePlan, *, errors: Errors = "raise"
 ) -> RateResult:
     """Try a function until the plan's verdict."""
     successes, number = 0, 0
@@ -126,7 +125,7 @@ def measure_rate(
 
 
 def measure_results(
-    results: Sequence[Any], at_least: float, tolerance: float, level: float
+    results: Sequence[object], at_least: float, tolerance: float, level: float
 ) -> RateResult:
     """Return the verdict on trials that were made before, in one look."""
     scores = [_score(value) for value in results]
@@ -136,7 +135,7 @@ def measure_results(
     return _weighed(_of_plan(plan, len(scores), sum(scores), []), [scores])
 
 
-def _score(value: Any) -> int:
+def _score(value: object) -> int:
     if isinstance(value, str) or value not in (0, 1):
         raise InvalidInput(f"every result must be True, False, 1 or 0; got {value!r}.")
     return int(value)
@@ -158,7 +157,7 @@ def _of_plan(plan: RatePlan, number: int, successes: int, examples: list[str]) -
     )
 
 
-def rounds_of(cases: Sequence[Any] | None, trials: int | None) -> int:
+def rounds_of(cases: Sequence[object] | None, trials: int | None) -> int:
     """Return how many rounds there may be."""
     if cases is not None and not len(cases):
         raise InvalidInput("there must be at least one case; got none.")
@@ -168,8 +167,8 @@ def rounds_of(cases: Sequence[Any] | None, trials: int | None) -> int:
 
 
 def measure_cases(
-    function: Callable[..., Any],
-    cases: Sequence[Any],
+    function: Callable[..., object],
+    cases: Sequence[object],
     plan: RatePlan,
     rounds: int,
     *,
@@ -189,10 +188,10 @@ def measure_cases(
 
 
 def measure_pair(
-    new: Callable[..., Any],
-    base: Callable[..., Any],
+    new: Callable[..., object],
+    base: Callable[..., object],
     test: RoundsTest,
-    cases: Sequence[Any] | None,
+    cases: Sequence[object] | None,
     *,
     errors: Errors = "raise",
 ) -> RateResult:
@@ -215,7 +214,9 @@ def measure_pair(
     return result
 
 
-def _round(caller: Caller, number: int, cases: Sequence[Any] | None, examples: list[str]) -> Floats:
+def _round(
+    caller: Caller, number: int, cases: Sequence[object] | None, examples: list[str]
+) -> Floats:
     """Make one trial of every case."""
     listed = [None] if cases is None else cases
     scores = np.empty(len(listed))

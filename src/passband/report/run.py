@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from passband.report import summary as text
 from passband.report.layout import rows
@@ -135,7 +134,7 @@ class RunReport:
             steps.append((f"passband compare {both}", "is another model better, beyond noise?"))
         return steps
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the report as JSON-serialisable values, numbers in full."""
         judges = self.finished.judges
         return {
@@ -159,7 +158,7 @@ def _merge_command(finished: Finished) -> str:
     return f"passband merge {shlex.quote(str(finished.directory))} ... -o RUN"
 
 
-def _judges_json(judges: Sequence[JudgeReport], cost: float | None) -> dict[str, Any]:
+def _judges_json(judges: Sequence[JudgeReport], cost: float | None) -> dict[str, object]:
     return {"judge_cost": cost, "judges": [asdict(judge) for judge in judges]}
 
 

@@ -327,11 +327,11 @@ def _kept(k: Sequence[int]) -> list[int]:
     return sorted({*kept, len(k) - 1})
 
 
-def _rows(line: TriesLine) -> list[dict[str, Any]]:
+def _rows(line: TriesLine) -> list[dict[str, object]]:
     """Return a line as rows of data, one for each drawn k."""
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for i in _kept(line.k):
-        row: dict[str, Any] = {"metric": line.metric, "hue": line.hue, "words": line.words}
+        row: dict[str, object] = {"metric": line.metric, "hue": line.hue, "words": line.words}
         row |= {"k": line.k[i], "value": line.value[i]}
         for which, edges in (("outer", line.outer), ("inner", line.inner)):
             if edges is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from passband.report.html.document import clean
 from passband.report.html.run_text import RunText
@@ -31,18 +30,18 @@ _SHORT = 60  # characters of an answer on a chip
 _KINDS = {WRONG: 0, RIGHT: 1}
 
 
-def run_payload(run: RunText) -> dict[str, Any]:
+def run_payload(run: RunText) -> dict[str, object]:
     """Return the sampled problems of a run, as `page.js` reads them."""
     score = None if run.findings.group.is_binary else run.prose
     return {"problems": [_problem(sample, score) for sample in run.findings.transcripts.problems]}
 
 
-def sides_payload(changes: Changes, models: Sequence[str]) -> dict[str, Any]:
+def sides_payload(changes: Changes, models: Sequence[str]) -> dict[str, object]:
     """Return problems with the trials of two models each, as `page.js` reads them."""
     return {"problems": [_sides(change, models) for change in changes.most]}
 
 
-def _sides(change: Change, models: Sequence[str]) -> dict[str, Any] | None:
+def _sides(change: Change, models: Sequence[str]) -> dict[str, object] | None:
     """Return a problem once, and each model's trials under its name."""
     score = None if change.a.right is not None else _number
     sides = [
@@ -58,7 +57,7 @@ def _number(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _problem(sample: SampledProblem, score: Write | None) -> dict[str, Any]:
+def _problem(sample: SampledProblem, score: Write | None) -> dict[str, object]:
     """Return a problem and its trials; `score` writes scores that are neither right nor wrong."""
     page = lay_out_problem(sample.problem)
     trials = _trials(sample, is_graded=score is not None)
@@ -85,7 +84,7 @@ def _mean(sample: SampledProblem, score: Write, otherwise: str) -> str:
     return f"mean score {score(sample.mean_score)} over {counted(sample.problem.scored, 'trial')}"
 
 
-def _trials(one: SampledProblem, *, is_graded: bool) -> list[list[Any] | None]:
+def _trials(one: SampledProblem, *, is_graded: bool) -> list[list[object] | None]:
     """Return the trials by number: with a text, as an answer alone, or None where there is none."""
     answers = {answer.trial: answer for answer in one.answers}
     numbers = {*answers, *one.texts}
@@ -103,17 +102,17 @@ def _trials(one: SampledProblem, *, is_graded: bool) -> list[list[Any] | None]:
     return trials
 
 
-def _graded(trial: list[Any] | None, answer: Answer) -> list[Any] | None:
+def _graded(trial: list[object] | None, answer: Answer) -> list[object] | None:
     """Return a trial with its score for a verdict; a graded one is neither right nor wrong."""
     if trial is None or answer.value is None:
         return trial
     _, label, about, *texts = [*trial, ""][: max(len(trial), 3)]
     score = f"score {answer.value:.4g}"
     name = score if label in ("right", "wrong", score) else f"{label} ({score})"
-    return [2, name, about if score in about else f"{score} {about}".strip(), *texts]
+    return [2, name, about if score in str(about) else f"{score} {about}".strip(), *texts]
 
 
-def _chip(answer: Answer) -> list[Any]:
+def _chip(answer: Answer) -> list[object]:
     kind = _KINDS.get(answer.mark, 2)
     if answer.status == "no_answer":
         return [kind, "no answer"]
@@ -122,7 +121,7 @@ def _chip(answer: Answer) -> list[Any]:
     return [kind, _label(answer.answer)]
 
 
-def _with_text(trial: ShownTrial) -> list[Any]:
+def _with_text(trial: ShownTrial) -> list[object]:
     """Return a trial with its text, split around the answer."""
     page = lay_out_trial(trial)
     scored = page.verdict

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers import is_judged, label_scorers
@@ -348,7 +348,7 @@ def _shown_call(scorer: str, call: CallRow, reply: str | None) -> ShownCall:
     )  # fmt: skip
 
 
-def _listed(record: ProblemRecord, name: str) -> list[Any]:
+def _listed(record: ProblemRecord, name: str) -> list[object]:
     value = record.record.get(name)
     return value if isinstance(value, list) else []
 

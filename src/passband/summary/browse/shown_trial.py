@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class ShownMessage(NamedTuple):
@@ -114,7 +114,7 @@ class Damaged:
 Shown = ShownProblem | ShownTrial | Damaged
 
 
-def message_of(message: Any) -> ShownMessage:
+def message_of(message: object) -> ShownMessage:
     """Return a recorded message, a pair or a mapping, with its content as text.
 
     >>> message_of(["user", "2+2"])
@@ -132,7 +132,7 @@ def message_of(message: Any) -> ShownMessage:
     return ShownMessage("", _text(message))
 
 
-def _text(content: Any) -> str:
+def _text(content: object) -> str:
     if content is None:
         return ""
     if isinstance(content, str):
@@ -142,11 +142,11 @@ def _text(content: Any) -> str:
     return _json(content)
 
 
-def _part(part: Any) -> str:
+def _part(part: object) -> str:
     if isinstance(part, Mapping) and isinstance(part.get("text"), str):
         return str(part["text"])
     return part if isinstance(part, str) else _json(part)
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from passband.summary import Pace, RunNumbers, is_going_on, numbers_of, session_rate, standing_of
 from passband.trials import RunRecord
-from passband.view.reading.run_reader import RunSnapshot
+from passband.view.reading.run_reader import RecentFigures, RunSnapshot
 
-_SHARE = 25  # numbers that move may take this part of the time: 1 in 25
-
-
-@dataclass(frozen=True)
-class _Look:
-    numbers: RunNumbers
-    until: float  # when the next one may be taken
+_SHARE = 25  # computing figures may take 1 / 25 of the time
 
 
 def current_figures(reading: RunSnapshot, run: RunRecord, *, thorough: bool = True) -> RunNumbers:
@@ -42,7 +36,7 @@ def current_figures(reading: RunSnapshot, run: RunRecord, *, thorough: bool = Tr
 def page_figures(reading: RunSnapshot, run: RunRecord) -> RunNumbers:
     """Return the figures of a run for a page; later updates are never older than these."""
     numbers = current_figures(reading, run)
-    reading.looks["look", run.number] = _Look(numbers, time.monotonic())
+    reading.recent[run.number] = RecentFigures(numbers, time.monotonic())
     return numbers
 
 
@@ -51,11 +45,10 @@ def throttled_figures(reading: RunSnapshot, run: RunRecord) -> RunNumbers:
 
     However fast a run grows, watching it takes a fixed small part of the time.
     """
-    key, start = ("look", run.number), time.monotonic()
-    look: _Look | None = reading.looks.get(key)
-    if look is None or start >= look.until:
+    start, recent = time.monotonic(), reading.recent.get(run.number)
+    if recent is None or start >= recent.until:
         numbers = current_figures(reading, run, thorough=False)
         end = time.monotonic()
-        look = _Look(numbers, end + _SHARE * (end - start))
-        reading.looks[key] = look
-    return look.numbers
+        recent = RecentFigures(numbers, end + _SHARE * (end - start))
+        reading.recent[run.number] = recent
+    return recent.numbers

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from passband.summary import Pace
+from passband.summary import Pace, RunNumbers
 from passband.trials import FILE, CorruptStore, Trials, corrupt, is_log_damaged
 from passband.view.reading.run_index import RunFolder, UnknownRun
 
@@ -25,6 +25,14 @@ _MOST = 64  # connections at a time
 _LOG = "its log is not what was written, and commits after that are lost"
 
 
+@dataclass(frozen=True)
+class RecentFigures:
+    """Figures of a run that may be slightly out of date."""
+
+    numbers: RunNumbers
+    until: float  #: when to compute them again
+
+
 @dataclass
 class RunSnapshot:
     """The trials of a run directory at one moment, and results computed from them."""
@@ -32,7 +40,7 @@ class RunSnapshot:
     trials: Trials
     kept: dict[Hashable, Any] = field(default_factory=dict)  #: until another process writes
     paces: dict[int, Pace] = field(default_factory=dict)  #: by number of the run
-    looks: dict[Hashable, Any] = field(default_factory=dict)  #: what may be a moment old
+    recent: dict[int, RecentFigures] = field(default_factory=dict)  #: by number of the run
 
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the cached result of a key, or compute it."""
@@ -79,7 +87,7 @@ class RunReader:
 
     def _renewed(self) -> RunSnapshot:
         """Start a new snapshot; drop cached results if the store has changed."""
-        about = self._look()
+        about = self._stat()
         reading = self._opened(about)
         version = reading.trials.renew()
         if version == self._version and about.st_mtime_ns != self._written:
@@ -91,7 +99,7 @@ class RunReader:
         self._version, self._written = version, about.st_mtime_ns
         return reading
 
-    def _look(self) -> os.stat_result:
+    def _stat(self) -> os.stat_result:
         try:
             return os.stat(self.folder.path / FILE)
         except OSError:

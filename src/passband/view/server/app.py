@@ -27,20 +27,20 @@ from passband.view.reading.run_reader import RunReaders, RunSnapshot
 from passband.view.reading.scans import Extremes, Scans
 from passband.view.server.guard import HEADERS, RequestGuard, RequestRefused
 
-TrialBrowser: TypeAlias = Callable[[], Awaitable[Mapping[str, str] | None]]
+Poll: TypeAlias = Callable[[], Awaitable[Mapping[str, str] | None]]
 _logger = logging.getLogger("passband.view")
-_QUIET = 15  # looks without a change, after which a line says that the server is there
+_QUIET = 15  # polls without a change before a comment keeps the connection alive
 
 
 class Pulse:
-    """The time between two looks, and the end of all of them."""
+    """The time between two polls, and the end of all of them."""
 
     def __init__(self, seconds: float = 1.0) -> None:
         self._seconds = seconds
         self._stop = asyncio.Event()
 
     async def wait(self) -> bool:
-        """Wait for the next look; return whether there is one."""
+        """Wait for the next poll; return whether there is one."""
         try:
             await asyncio.wait_for(self._stop.wait(), self._seconds)
         except asyncio.TimeoutError:
@@ -48,29 +48,27 @@ class Pulse:
         return False
 
     def stop(self) -> None:
-        """Let no other look come."""
+        """End polling."""
         self._stop.set()
 
 
-async def send_changes(
-    request: web.Request, look: TrialBrowser, pulse: Pulse
-) -> web.StreamResponse:
+async def send_changes(request: web.Request, poll: Poll, pulse: Pulse) -> web.StreamResponse:
     """Send texts by their elements, first all of them, then the changed ones.
 
-    None from `look` says that there is nothing to look at any more.
+    None from `poll` ends the stream: the page is gone.
     """
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
     await response.prepare(request)
     with sending(request):
-        await _send_changes(response, look, pulse)
+        await _send_changes(response, poll, pulse)
     return response
 
 
-async def _send_changes(response: web.StreamResponse, look: TrialBrowser, pulse: Pulse) -> None:
+async def _send_changes(response: web.StreamResponse, poll: Poll, pulse: Pulse) -> None:
     sent: dict[str, str] = {}
     quiet = 0
     while True:
-        texts = await look()
+        texts = await poll()
         if texts is None:
             await response.write(b"event: gone\ndata: {}\n\n")
             break
@@ -214,12 +212,12 @@ class View:
         return _page(runs.runs_page(cards, self._links, self._roots, start, total))
 
     async def _runs_events(self, request: web.Request) -> web.StreamResponse:
-        async def look() -> Mapping[str, str]:
+        async def poll() -> Mapping[str, str]:
             cards = await self._cards.of(self._some_folders(request)[0])
             texts = {key: text for card in cards for key, text in runs.card_texts(card).items()}
             return {**texts, "runs": runs.runs_key(cards)}
 
-        return await send_changes(request, look, self._pulse)
+        return await send_changes(request, poll, self._pulse)
 
     async def _run(self, request: web.Request) -> web.Response:
         def question(
@@ -240,7 +238,7 @@ class View:
         return _page(text)
 
     async def _run_events(self, request: web.Request) -> web.StreamResponse:
-        async def look() -> Mapping[str, str] | None:
+        async def poll() -> Mapping[str, str] | None:
             try:
                 return await self._ask(
                     request,
@@ -249,7 +247,7 @@ class View:
             except (UnknownRun, PassbandError):
                 return None
 
-        return await send_changes(request, look, self._pulse)
+        return await send_changes(request, poll, self._pulse)
 
     async def _comparison(self, request: web.Request) -> web.Response:
         names = [request.query.get(field, "").rpartition("/") for field in ("a", "b")]
