@@ -1,4 +1,4 @@
-"""The last lines of a run: how it ended, what to keep in mind, what to do next."""
+"""Render the last lines of a run: how it ended, what to keep in mind, what to do next."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def closing_lines(report: RunReport, command: Sequence[str]) -> list[str]:
 
 
 def step_lines(steps: Sequence[tuple[str, str]]) -> list[str]:
-    """Return commands, each with what it is for, the comments below one another.
+    """Return commands with their purposes as aligned comments.
 
     >>> print(*step_lines([("passband ls", "tasks"), ("passband metrics", "metrics")]), sep="\\n")
       passband ls       # tasks

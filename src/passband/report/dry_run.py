@@ -1,4 +1,4 @@
-"""A dry run as text."""
+"""Render a dry run."""
 
 from __future__ import annotations
 

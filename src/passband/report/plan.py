@@ -1,4 +1,4 @@
-"""Plans as text: the designs in a table, and the chosen one in a sentence."""
+"""Render plans: the designs in a table, and the chosen one in a sentence."""
 
 from __future__ import annotations
 

@@ -41,6 +41,7 @@ from passband.trials.query.filters import TrialFilter as TrialFilter
 from passband.trials.query.pages import TrialId as TrialId
 from passband.trials.query.search import Column as Column
 from passband.trials.query.search import Extreme as Extreme
+from passband.trials.query.search import Search as Search
 from passband.trials.query.search import SearchHit as SearchHit
 from passband.trials.reader import Trials as Trials
 from passband.trials.records import LABEL as LABEL

@@ -1,4 +1,4 @@
-"""Addresses of pages: every state of the viewer is one."""
+"""Build the addresses of pages: every state of the viewer has one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Links:
 
     @property
     def runs_events(self) -> str:
-        """The numbers of all runs, as they change."""
+        """The event stream of all runs."""
         return f"{self.home}events"
 
 
@@ -49,7 +49,7 @@ class RunLinks:
 
     @property
     def events(self) -> str:
-        """The numbers of the run, as they change."""
+        """The event stream of the run."""
         return f"{self.page}/events"
 
     def trials(

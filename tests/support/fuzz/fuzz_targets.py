@@ -24,8 +24,7 @@ from passband.generate.servers.errors import fault_of
 from passband.generate.servers.http import retry_after
 from passband.generate.servers.openai_wire import read_reply
 from passband.report.show.diff import diff_lines
-from passband.report.show.style import TerminalStyle
-from passband.report.show.text import wrapped
+from passband.report.show.text import TerminalStyle, wrapped
 from passband.run.budget import find_price
 from passband.run.label.sheet import Ticket, parse_label, read_sheet
 from passband.score.builtin.choice import choice

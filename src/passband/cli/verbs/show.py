@@ -11,7 +11,7 @@ import typer
 from passband.cli.options import QuietOptions, RecordOptions, TaskFilterOptions
 
 if TYPE_CHECKING:
-    from passband.summary import Look, Shown, Wanted
+    from passband.summary import Shown, TrialBrowser, TrialQuery
     from passband.trials import RunRecord, Trials
 
 
@@ -57,16 +57,16 @@ class TrialFilterOptions(TaskFilterOptions):
         int | None, Option(help="Show at most N trials (of --same-wrong, problems).", min=1)
     ] = None
 
-    def wanted(self) -> "Wanted":
+    def wanted(self) -> "TrialQuery":
         """Return the filter of trials."""
         from passband.errors import InvalidInput
-        from passband.summary import Wanted
+        from passband.summary import TrialQuery
 
         if self.wrong and self.right:
             raise InvalidInput(
                 "--wrong and --right exclude each other; without them all are shown."
             )
-        return Wanted(
+        return TrialQuery(
             tuple(dict.fromkeys(self.problem)),
             tuple(dict.fromkeys(self.trial)),
             (*self.status, *(["no_answer"] if self.no_answer else ())),
@@ -105,7 +105,7 @@ def show(options: ShowOptions) -> None:
     from passband.cli.output import print_notes
     from passband.errors import InvalidInput
     from passband.readers import Options, opened_trials
-    from passband.summary import looks
+    from passband.summary import browse_runs
 
     wanted, tasks, models, limit = options.wanted(), options.task, options.model, options.limit
     reading = Options.of(None, (), tasks, models, skip_bad=options.skip_bad, scales=options.scales)
@@ -121,7 +121,7 @@ def show(options: ShowOptions) -> None:
         elif options.diff is not None:
             _print_diff(trials, runs, wanted, options.diff, form)
         else:
-            _print_trials(trials, looks(trials, runs, wanted), limit, form)
+            _print_trials(trials, browse_runs(trials, runs, wanted), limit, form)
 
 
 def _single(source: Path) -> Path:
@@ -144,7 +144,9 @@ class _Form(NamedTuple):
     pager: bool
 
 
-def _print_trials(source: "Trials", chosen: "list[Look]", limit: int | None, form: _Form) -> None:
+def _print_trials(
+    source: "Trials", chosen: "list[TrialBrowser]", limit: int | None, form: _Form
+) -> None:
     from passband.cli.output import print_lines, style_of
     from passband.report import Page, json_line
     from passband.summary import ShownProblem
@@ -155,7 +157,9 @@ def _print_trials(source: "Trials", chosen: "list[Look]", limit: int | None, for
         trials = (one for one in shown if not isinstance(one, ShownProblem))
         print_lines(map(json_line, trials), pager=False)
     else:
-        page = Page(style_of(pager=form.pager), form.full, _apart(look.run for look in chosen))
+        page = Page(
+            style_of(pager=form.pager), form.full, _apart(browser.run for browser in chosen)
+        )
         print_lines(chain(_headlines(chosen, limit), page.lines(shown)), pager=form.pager)
     damage.report(source.directory)
 
@@ -163,7 +167,7 @@ def _print_trials(source: "Trials", chosen: "list[Look]", limit: int | None, for
 def _print_diff(
     source: "Trials",
     runs: "list[RunRecord]",
-    wanted: "Wanted",
+    wanted: "TrialQuery",
     numbers: tuple[int, int],
     form: _Form,
 ) -> None:
@@ -180,16 +184,16 @@ def _print_diff(
 
 
 def _print_same_wrong(
-    source: "Trials", runs: "list[RunRecord]", wanted: "Wanted", limit: int | None, form: _Form
+    source: "Trials", runs: "list[RunRecord]", wanted: "TrialQuery", limit: int | None, form: _Form
 ) -> None:
     from passband.cli.output import print_lines, print_notes, print_rows, style_of
     from passband.report import agreement_json, agreement_lines, agreement_rows
-    from passband.summary import looks, rank_same_wrong
+    from passband.summary import browse_runs, rank_same_wrong
 
     most = _PROBLEMS if limit is None else limit
     agreements = [
-        rank_same_wrong(source, look.run, look.scorer, problems=wanted.problems, limit=most)
-        for look in looks(source, runs, wanted)
+        rank_same_wrong(source, browser.run, browser.scorer, problems=wanted.problems, limit=most)
+        for browser in browse_runs(source, runs, wanted)
     ]
     if form.json:
         print_lines(agreement_json(agreements), pager=False)
@@ -206,28 +210,28 @@ def _apart(runs: "Iterable[RunRecord]") -> tuple[str, ...]:
     )
 
 
-def _headlines(chosen: "Iterable[Look]", limit: int | None) -> Iterator[str]:
+def _headlines(chosen: "Iterable[TrialBrowser]", limit: int | None) -> Iterator[str]:
     from passband.report import headline
 
     found = 0
-    for look in chosen:
-        matches = look.count()
+    for browser in chosen:
+        matches = browser.count()
         found += matches.trials
-        name = f"{look.run.task} by {look.run.model}"
-        yield headline(name, matches, look.count_all(), look.wanted.words())
+        name = f"{browser.run.task} by {browser.run.model}"
+        yield headline(name, matches, browser.count_all(), browser.wanted.words())
     if limit is not None and limit < found:
         yield f"the first {limit}:" if limit > 1 else "the first one:"
     yield ""
 
 
-def _limited(chosen: "Iterable[Look]", limit: int | None) -> "Iterator[Shown]":
+def _limited(chosen: "Iterable[TrialBrowser]", limit: int | None) -> "Iterator[Shown]":
     """Yield problems and trials, up to a number of trials; no problem without one."""
     from passband.summary import ShownProblem
 
     left = limit
     waiting: Shown | None = None
-    for look in chosen:
-        for one in look.shown():
+    for browser in chosen:
+        for one in browser.shown():
             if isinstance(one, ShownProblem):
                 waiting = one
                 continue

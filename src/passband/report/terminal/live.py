@@ -1,4 +1,4 @@
-"""Displays of a running run, for people and programs: a live table, plain lines, JSON events."""
+"""Display a run in progress, for people and programs: a live table, plain lines, JSON events."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def wrapped_rows(widths: Sequence[int], width: int) -> int:
 
 
 def _percent(task: TaskProgress) -> str:
-    """Return the share that is done, never 100% before all is."""
+    """Return the share of finished trials; 100% only when all are."""
     return f" ({100 * task.done // task.planned}%)" if task.planned else ""
 
 
@@ -255,7 +255,7 @@ def _shards(progress: RunProgress) -> list[str]:
 
 
 def _trouble(progress: RunProgress) -> list[str]:
-    """Return what is being scored, what is repeated, what waits, and why nothing is sent."""
+    """Return the trials in scoring, retries, waits, and the reason of a pause."""
     counts = [
         f"{count} {_RETRIES.get(outcome, (outcome, outcome))[count != 1]}"
         for outcome, count in progress.retries.items()

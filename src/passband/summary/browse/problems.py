@@ -1,7 +1,4 @@
-"""One problem with the scores of its trials, in the order of the trials.
-
-The problems of a run by how often they are solved, from its tallies alone.
-"""
+"""Read the scores of problems: trial by trial, or as rates from the tallies alone."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class ProblemScores:
-    """A problem, and for each of its trials the status and what each scorer gave it."""
+    """A problem, and the status and the scores of each of its trials."""
 
     problem: ProblemRecord
     statuses: list[Status] = field(default_factory=list)
@@ -107,7 +104,7 @@ def _mark(trial: TrialRow, scorer: int) -> Mark:
 
 
 class ProblemRate(NamedTuple):
-    """A problem with its mean score; of 0/1 scores that is the share of right trials."""
+    """A problem with its mean score; of 0/1 scores, the share of right trials."""
 
     number: int  #: in the store
     key: str

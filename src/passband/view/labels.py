@@ -1,4 +1,4 @@
-"""What pages say of runs: their state, their progress, what they cost and what failed."""
+"""Word the state of a run: its progress, its cost and its failures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def done(standing: Standing) -> str:
 
 
 def asked(standing: Standing) -> str:
-    """Return how many problems there are, and how many of them have trials so far.
+    """Return the number of problems, and how many of them have trials.
 
     >>> asked(Standing("running", 9, 90, 30, {"ok": 9}, 0, (0, 0), None, asked=3))
     '3 of 30 problems have trials so far'
@@ -68,7 +68,7 @@ def share(standing: Standing) -> str:
 
 
 def time_left(numbers: RunNumbers) -> str:
-    """Return the rate of a run that is going on, and the time that it will take."""
+    """Return the rate of a running run, and its remaining time."""
     if numbers.standing.state != "running":
         return ""
     rate = "measuring the rate" if numbers.rate is None else pace(numbers.rate)
@@ -77,7 +77,7 @@ def time_left(numbers: RunNumbers) -> str:
 
 
 def cost(standing: Standing) -> str:
-    """Return what the trials cost, as far as it is recorded, and apart from that their judges."""
+    """Return the recorded cost of the trials and, separately, of their judges."""
     own = "unknown (no price given)" if standing.cost is None else money(standing.cost)
     judges = [f"{judge.scorer} {call_cost(judge)}" for judge in standing.judges]
     return ", and ".join([own, *judges])

@@ -1,7 +1,7 @@
-"""Reading run directories while they are written: one thread and one connection for each.
+"""Read run directories while they are written: one thread and one connection for each.
 
-A reading sees one moment and lets go of it when it ends, so that the log of a run that is going on
-can be emptied. What is computed is kept until another process writes.
+A snapshot is released after each read, so that SQLite can truncate the log of a running run.
+Results are cached until another process writes.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from passband.summary import Pace
+from passband.summary import Pace, RunNumbers
 from passband.trials import STORE_FILE, CorruptStore, Trials, corrupt_store, is_log_damaged
-from passband.view.shelf import Folder, UnknownRun
+from passband.view.reading.run_index import RunFolder, UnknownRun
 
 T = TypeVar("T")
 _IDLE = 60.0  # seconds after which a connection is closed
@@ -25,17 +25,25 @@ _MOST = 64  # connections at a time
 _LOG = "its log is not what was written, and commits after that are lost"
 
 
+@dataclass(frozen=True)
+class RecentFigures:
+    """Figures of a run that may be slightly out of date."""
+
+    numbers: RunNumbers
+    until: float  #: when to compute them again
+
+
 @dataclass
-class Reading:
-    """The trials of a run directory at one moment, and what has been computed of them."""
+class RunSnapshot:
+    """The trials of a run directory at one moment, and results computed from them."""
 
     trials: Trials
     kept: dict[Hashable, Any] = field(default_factory=dict)  #: until another process writes
     paces: dict[int, Pace] = field(default_factory=dict)  #: by number of the run
-    looks: dict[Hashable, Any] = field(default_factory=dict)  #: what may be a moment old
+    recent: dict[int, RecentFigures] = field(default_factory=dict)  #: by number of the run
 
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what was computed under this key, or compute it."""
+        """Return the cached result of a key, or compute it."""
         if key not in self.kept:
             self.kept[key] = make()
         value: T = self.kept[key]
@@ -49,25 +57,25 @@ def open_to_read(path: Path) -> Trials:
     return Trials(path, trusted=True)
 
 
-class Desk:
+class RunReader:
     """One run directory, read by one thread."""
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
         self.used = time.monotonic()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"view-{folder.name}")
-        self._reading: Reading | None = None
+        self._reading: RunSnapshot | None = None
         self._version: int | None = None
         self._file: tuple[int, int] | None = None
         self._written = 0  # when, in nanoseconds
 
-    async def ask(self, question: Callable[[Reading], T]) -> T:
+    async def ask(self, question: Callable[[RunSnapshot], T]) -> T:
         """Answer a question in the thread of this directory."""
         self.used = time.monotonic()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._answer, question)
 
-    def _answer(self, question: Callable[[Reading], T]) -> T:
+    def _answer(self, question: Callable[[RunSnapshot], T]) -> T:
         try:
             return question(self._renewed())
         except CorruptStore:
@@ -77,9 +85,9 @@ class Desk:
             if self._reading is not None:
                 self._reading.trials.release()
 
-    def _renewed(self) -> Reading:
-        """Return the store as it is now; what was computed only if it is the same."""
-        about = self._look()
+    def _renewed(self) -> RunSnapshot:
+        """Start a new snapshot; drop cached results if the store has changed."""
+        about = self._stat()
         reading = self._opened(about)
         version = reading.trials.renew()
         if version == self._version and about.st_mtime_ns != self._written:
@@ -91,21 +99,21 @@ class Desk:
         self._version, self._written = version, about.st_mtime_ns
         return reading
 
-    def _look(self) -> os.stat_result:
+    def _stat(self) -> os.stat_result:
         try:
             return os.stat(self.folder.path / STORE_FILE)
         except OSError:
             self._close()
             raise UnknownRun(self.folder.name) from None
 
-    def _opened(self, about: os.stat_result) -> Reading:
+    def _opened(self, about: os.stat_result) -> RunSnapshot:
         """Return the open store; another one if the file has been replaced."""
         if (about.st_dev, about.st_ino) != self._file:
             self._close()
         if self._reading is None:
             trials = open_to_read(self.folder.path)
             trials.release()
-            self._reading, self._version = Reading(trials), None
+            self._reading, self._version = RunSnapshot(trials), None
             self._file = about.st_dev, about.st_ino
         return self._reading
 
@@ -120,27 +128,27 @@ class Desk:
         self._thread.shutdown(wait=False)
 
 
-class Desks:
-    """The desks that are in use; one that nobody has used for a while is closed.
+class RunReaders:
+    """The open readers; one that is idle for a while is closed.
 
-    So are those used longest ago where there are too many.
+    The least recently used ones are closed where there are too many.
     """
 
     def __init__(self, idle: float = _IDLE, most: int = _MOST) -> None:
-        self._desks: dict[str, Desk] = {}  # the one used last at the end
+        self._readers: dict[str, RunReader] = {}  # the one used last at the end
         self._idle, self._most = idle, most
 
-    def of(self, folder: Folder) -> Desk:
-        """Return the desk of a run directory."""
-        desk = self._desks.pop(folder.name, None) or Desk(folder)
+    def of(self, folder: RunFolder) -> RunReader:
+        """Return the reader of a run directory."""
+        reader = self._readers.pop(folder.name, None) or RunReader(folder)
         now = time.monotonic()
-        for name, other in list(self._desks.items()):
-            if now - other.used > self._idle or len(self._desks) >= self._most:
-                self._desks.pop(name).close()
-        self._desks[folder.name] = desk
-        return desk
+        for name, other in list(self._readers.items()):
+            if now - other.used > self._idle or len(self._readers) >= self._most:
+                self._readers.pop(name).close()
+        self._readers[folder.name] = reader
+        return reader
 
     def close(self) -> None:
         """Close all of them."""
-        while self._desks:
-            self._desks.popitem()[1].close()
+        while self._readers:
+            self._readers.popitem()[1].close()

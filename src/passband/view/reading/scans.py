@@ -1,4 +1,4 @@
-"""What reads all of a run, in threads of their own: text search, the slowest and longest trials."""
+"""Scan whole runs in threads of their own: text search, the slowest and longest trials."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from passband.errors import PassbandError
+from passband.summary import TrialBrowser, TrialQuery
 from passband.trials import Column, Extreme, SearchHit, Trials
-from passband.view.desk import open_to_read
-from passband.view.shelf import Folder
+from passband.view.reading.run_index import RunFolder
+from passband.view.reading.run_reader import open_to_read
 
 MOST = 1_000  # of the slowest or longest trials that are kept
 _STEP = 0.05  # seconds of searching between two looks at what was found
@@ -21,7 +22,7 @@ _SEARCHES = 2  # at a time
 
 @dataclass(frozen=True)
 class Hits:
-    """What a search has found since the last look, and how many completions it has read."""
+    """New matches of a search, and the number of completions read for them."""
 
     found: tuple[SearchHit, ...]
     searched: int
@@ -47,7 +48,7 @@ class Scans:
     # -- the slowest and the longest -------------------------------------------------------
 
     async def extremes(
-        self, folder: Folder, run: int, column: Column, commits: int, patience: float = 0.1
+        self, folder: RunFolder, run: int, column: Column, commits: int, patience: float = 0.1
     ) -> Extremes | None:
         """Return the largest ones; an earlier list, or None, if making it takes longer."""
         making = self.prepare(folder, run, column, commits)
@@ -56,9 +57,9 @@ class Scans:
         return self._lists.get((folder.name, run, column))
 
     def prepare(
-        self, folder: Folder, run: int, column: Column, commits: int
+        self, folder: RunFolder, run: int, column: Column, commits: int
     ) -> asyncio.Task[None] | None:
-        """Begin to make a list, unless that is under way or there is one of these commits."""
+        """Start making a list unless it is under way or up to date."""
         key = folder.name, run, column
         known = self._lists.get(key)
         if known is not None and known.commits == commits:
@@ -67,7 +68,7 @@ class Scans:
             self._making[key] = asyncio.create_task(self._made(folder, run, column))
         return self._making[key]
 
-    async def _made(self, folder: Folder, run: int, column: Column) -> None:
+    async def _made(self, folder: RunFolder, run: int, column: Column) -> None:
         key, loop = (folder.name, run, column), asyncio.get_running_loop()
         try:
             with suppress(PassbandError, OSError):  # the page itself says what is wrong
@@ -79,8 +80,8 @@ class Scans:
 
     # -- search ----------------------------------------------------------------------------
 
-    async def search(self, folder: Folder, run: int, text: str) -> AsyncGenerator[Hits, None]:
-        """Yield what is found, step by step, until all is read or nobody listens any more."""
+    async def search(self, folder: RunFolder, run: int, text: str) -> AsyncGenerator[Hits, None]:
+        """Yield matches step by step, until all is read or the client is gone."""
         loop = asyncio.get_running_loop()
         thread = ThreadPoolExecutor(1, thread_name_prefix="view-search")
         async with self._places:
@@ -96,24 +97,25 @@ class Scans:
                 thread.shutdown(wait=False)
 
     def close(self) -> None:
-        """End what is under way."""
+        """Cancel pending scans."""
         for task in list(self._making.values()):
             task.cancel()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def _largest(folder: Folder, run: int, column: Column) -> Extremes:
+def _largest(folder: RunFolder, run: int, column: Column) -> Extremes:
     with open_to_read(folder.path) as trials:
-        record = trials.run_numbered(run)
-        return Extremes(tuple(trials.extremes(record, column, MOST)), trials.commits)
+        browser = TrialBrowser(trials, trials.run_numbered(run), TrialQuery())
+        return Extremes(tuple(browser.extremes(column, MOST)), trials.commits)
 
 
 class _Searcher:
     """A search in its own thread; between two steps it holds on to nothing."""
 
-    def __init__(self, folder: Folder, run: int, text: str) -> None:
+    def __init__(self, folder: RunFolder, run: int, text: str) -> None:
         self.trials: Trials = open_to_read(folder.path)
-        self._search = self.trials.search(self.trials.run_numbered(run), text)
+        browser = TrialBrowser(self.trials, self.trials.run_numbered(run), TrialQuery())
+        self._search = browser.search(text)
         self.trials.release()
         self._last = 0
 

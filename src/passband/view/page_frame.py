@@ -1,4 +1,4 @@
-"""The frame of every page: style, script, the way back, and what the page shows."""
+"""Frame a page: style, script, breadcrumbs, notes, and pages for errors."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from passband.report import escape, page_style
-from passband.view.markup import Child, Html, fragment, tag
+from passband.report import Parted, escape, page_style
+from passband.trials import CorruptStore
+from passband.view.links import Links
+from passband.view.markup import Child, Html, fragment, name, tag
 
 
 class Crumb(NamedTuple):
@@ -56,3 +58,35 @@ def _way(crumbs: Sequence[Crumb]) -> Html:
     for crumb in crumbs:
         steps += [tag("a", crumb.text, href=crumb.href), " / "]
     return tag("nav", "passband view", " / " if steps else "", steps[:-1], class_="kind way")
+
+
+def banner(lines: Sequence[str]) -> Html | None:
+    """Return the notes to read before any number."""
+    return _listed(lines, "banner")
+
+
+def folded_notes(notes: Parted) -> Html:
+    """Return the first notes that are no warnings, and the others behind their number."""
+    rest = tag("details", tag("summary", notes.how_many), _listed(notes.others))
+    return fragment(_listed(notes.first), rest if notes.others else None)
+
+
+def _listed(lines: Sequence[str], kind: str = "quiet") -> Html | None:
+    items = [tag("li", name(line)) for line in lines]
+    return tag("div", tag("ul", items), class_=f"notes {kind}") if lines else None
+
+
+def failure_page(links: Links, title: str, error: object) -> str:
+    """Return a page on a failure, with a link home."""
+    text = tag("p", name(str(error)), class_="finding")
+    intact = isinstance(error, CorruptStore)
+    other = tag("p", "Other runs can be looked at all the same.") if intact else None
+    return page(
+        title, [Crumb("runs", links.home)], tag("header", tag("h1", title)),
+        tag("section", text, other, class_="first"),
+    )  # fmt: skip
+
+
+def plain_page(title: str, reason: str) -> str:
+    """Return a page for requests that are refused: it links to nothing."""
+    return page(title, [], tag("header", tag("h1", title)), tag("p", reason, class_="finding"))

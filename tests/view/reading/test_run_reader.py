@@ -5,26 +5,26 @@ import threading
 from pathlib import Path
 
 from passband.system.event_loop import complete
-from passband.view.desk import Desks, Reading
-from passband.view.scans import Scans
-from passband.view.shelf import Folder
+from passband.view.reading.run_index import RunFolder
+from passband.view.reading.run_reader import RunReaders, RunSnapshot
+from passband.view.reading.scans import Scans
 from support.samples.stores import filled
 
 
-def folder(path: Path, name: str) -> Folder:
-    return Folder(name, name, filled(path / name, [[1, 0, 1], [0, 1, 1]]))
+def folder(path: Path, name: str) -> RunFolder:
+    return RunFolder(name, name, filled(path / name, [[1, 0, 1], [0, 1, 1]]))
 
 
 def test_a_desk_that_nobody_uses_is_closed(tmp_path: Path) -> None:
     first, second = folder(tmp_path, "first"), folder(tmp_path, "second")
 
     async def ask() -> list[str]:
-        desks = Desks(idle=0.0)
+        readers = RunReaders(idle=0.0)
         threads = []
         for one in (first, second, first):
-            assert await desks.of(one).ask(lambda reading: reading.trials.trial_count(1)) == 6
-            threads.append(await desks.of(one).ask(lambda _: threading.current_thread().name))
-        desks.close()
+            assert await readers.of(one).ask(lambda reading: reading.trials.trial_count(1)) == 6
+            threads.append(await readers.of(one).ask(lambda _: threading.current_thread().name))
+        readers.close()
         return threads
 
     before = threading.active_count()
@@ -39,11 +39,11 @@ def test_of_too_many_desks_the_one_used_longest_ago_is_closed(tmp_path: Path) ->
     folders = [folder(tmp_path, name) for name in "abc"]
 
     async def ask() -> set[str]:
-        desks = Desks(most=2)
+        readers = RunReaders(most=2)
         for at in (0, 1, 0, 2):
-            assert await desks.of(folders[at]).ask(lambda reading: reading.trials.trial_count(1))
-        left = set(desks._desks)
-        desks.close()
+            assert await readers.of(folders[at]).ask(lambda reading: reading.trials.trial_count(1))
+        left = set(readers._readers)
+        readers.close()
         return left
 
     assert complete(ask()) == {"a", "c"}
@@ -54,13 +54,13 @@ def test_what_is_kept_is_computed_once(tmp_path: Path) -> None:
     made: list[int] = []
 
     async def ask() -> None:
-        desks = Desks()
+        readers = RunReaders()
 
-        def question(reading: Reading) -> int:
+        def question(reading: RunSnapshot) -> int:
             return reading.keep("key", lambda: made.append(1) or len(made))
 
-        assert [await desks.of(one).ask(question) for _ in range(3)] == [1, 1, 1]
-        desks.close()
+        assert [await readers.of(one).ask(question) for _ in range(3)] == [1, 1, 1]
+        readers.close()
 
     complete(ask())
     assert made == [1]

@@ -157,7 +157,7 @@ def test_a_search_is_for_a_text_and_no_pattern(viewer: Viewing) -> None:
 def test_a_reader_does_not_reorder_the_runs(viewer: Viewing) -> None:
     first = viewer.ask("").page.links()
     viewer.ask(first[-1])
-    viewer.view._shelf._looked = float("-inf")
+    viewer.view._index._listed_at = float("-inf")
     assert viewer.ask("").page.links() == first
 
 

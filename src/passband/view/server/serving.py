@@ -1,10 +1,13 @@
-"""The viewer from start to end: its sources, its port, and the signals that stop it."""
+"""Run the viewer: its sources, its port, the browser, and the signals that stop it."""
 
 from __future__ import annotations
 
+import atexit
 import gc
 import logging
+import os
 import tempfile
+import webbrowser
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -15,14 +18,15 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from passband.errors import InvalidInput, PassbandError
 from passband.readers import Options, import_logs, is_several, read_logs
+from passband.report import escape
 from passband.stats import Over
 from passband.stats.data import Outcomes
 from passband.stats.interval import estimate
 from passband.system import complete, until_signal
 from passband.trials import is_run_directory
-from passband.view.app import View
-from passband.view.guard import new_token
-from passband.view.shelf import Shelf
+from passband.view.reading.run_index import RunIndex
+from passband.view.server.app import View
+from passband.view.server.guard import new_token
 
 HOST = "127.0.0.1"
 _PATIENCE = 1.0  # seconds for requests under way, once the viewer is to stop
@@ -31,12 +35,12 @@ _PATIENCE = 1.0  # seconds for requests under way, once the viewer is to stop
 def serve(sources: Sequence[Path], port: int, on_ready: Callable[[str], None]) -> None:
     """Show run directories until SIGINT or SIGTERM; `on_ready` is given the address."""
     _load_statistics()
-    with opened_shelf(sources) as shelf:
-        complete(_serve(View(shelf, new_token(), [str(s) for s in sources]), port, on_ready))
+    with open_index(sources) as index:
+        complete(_serve(View(index, new_token(), [str(s) for s in sources]), port, on_ready))
 
 
 def _load_statistics() -> None:
-    """Load what estimates need, which takes longer than any page."""
+    """Import the statistics beforehand, which takes longer than any page."""
     outcomes = Outcomes.from_counts([0, 1, 2], 2)
     for over in get_args(Over):
         estimate(outcomes, ["pass@1", "pass^2"], over=over)
@@ -44,8 +48,8 @@ def _load_statistics() -> None:
 
 
 @contextmanager
-def opened_shelf(sources: Sequence[Path]) -> Iterator[Shelf]:
-    """Return what there is to show; logs of other tools are imported for the time being."""
+def open_index(sources: Sequence[Path]) -> Iterator[RunIndex]:
+    """Return the index of the sources; logs of other tools are imported temporarily."""
     with tempfile.TemporaryDirectory(prefix="passband-view-") as name:
         roots, imported = list[Path](), dict[Path, str]()
         for number, source in enumerate(sources):
@@ -55,11 +59,11 @@ def opened_shelf(sources: Sequence[Path]) -> Iterator[Shelf]:
                 imported[directory] = source.name
             else:
                 roots.append(source)
-        yield Shelf(roots, imported)
+        yield RunIndex(roots, imported)
 
 
 def _is_log(source: Path) -> bool:
-    """Return whether a source has to be imported; a folder that is not there yet does not."""
+    """Return whether a source must be imported; a missing folder must not."""
     if source.is_file():
         return True
     return source.is_dir() and not is_run_directory(source) and not is_several(source)
@@ -108,8 +112,31 @@ async def _listen(runner: web.AppRunner, port: int) -> None:
 
 
 def check_sources(sources: Sequence[Path]) -> None:
-    """Raise `InvalidInput` for a source that is named and does not exist."""
+    """Raise `InvalidInput` for a source that does not exist."""
     for source in sources:
         if not source.exists():
             raise InvalidInput(f"{source} does not exist. Name a run directory, a folder of them, "
                                "or a log.")  # fmt: skip
+
+
+def open_in_browser(address: str) -> bool:
+    """Open an address; return whether there is a browser.
+
+    The browser is given a file that only this user can read and that leads on to the address: the
+    command line of a process can be read by everyone on a machine.
+    """
+    path = redirect_file(address)
+    atexit.register(path.unlink, missing_ok=True)
+    return webbrowser.open(path.as_uri())
+
+
+def redirect_file(address: str) -> Path:
+    """Return a new file, readable by this user alone, that leads to an address."""
+    descriptor, name = tempfile.mkstemp(prefix="passband-view-", suffix=".html")
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(
+            '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+            f'<meta http-equiv="refresh" content="0; url={escape(address)}">'
+            f'<title>passband view</title><a href="{escape(address)}">passband view</a>\n'
+        )
+    return Path(name)

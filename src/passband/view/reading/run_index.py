@@ -1,4 +1,4 @@
-"""The run directories that a viewer shows, by names that no path can be smuggled into."""
+"""List the run directories under names that are safe in addresses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from passband.trials import STORE_FILE, is_run_directory
 
 _DEEPEST = 3  # levels of folders below one that is given
-_OFTEN = 1.0  # seconds between two looks into the folders
+_LISTING_INTERVAL = 1.0  # seconds between two looks into the folders
 
 
 class UnknownRun(Exception):
@@ -20,8 +20,8 @@ class UnknownRun(Exception):
 
 
 @dataclass(frozen=True)
-class Folder:
-    """A run directory: its name in addresses, what it is called on pages, and where it is."""
+class RunFolder:
+    """A run directory: its name in addresses, its label on pages, and its path."""
 
     name: str
     label: str
@@ -43,7 +43,7 @@ class Folder:
         return max((self.signature() or (0, 0, 0, 0, 0, 0))[1::3])
 
 
-class Shelf:
+class RunIndex:
     """The table of names. Folders are listed again now and then, and nothing outside of them.
 
     A name stays that of its directory as long as the viewer runs.
@@ -56,27 +56,27 @@ class Shelf:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._roots, self._clock = roots, clock
-        self._folders: dict[Path, Folder] = {}
-        self._present: list[Folder] = []
-        self._looked = float("-inf")
+        self._folders: dict[Path, RunFolder] = {}
+        self._present: list[RunFolder] = []
+        self._listed_at = float("-inf")
         for path, label in (imported or {}).items():
             self._enter(path, label)
         self._imported = list(self._folders.values())
 
-    def folders(self) -> list[Folder]:
+    def folders(self) -> list[RunFolder]:
         """Return the run directories that there are now, the one written last first."""
-        if self._clock() - self._looked >= _OFTEN:
-            self._looked = self._clock()
+        if self._clock() - self._listed_at >= _LISTING_INTERVAL:
+            self._listed_at = self._clock()
             found = [self._enter(path, label) for path, label in self._listed()]
             present = dict.fromkeys([*self._imported, *found])
             self._present = sorted(present, key=lambda folder: -folder.written)
         return self._present
 
-    def folder(self, name: str) -> Folder:
+    def folder(self, name: str) -> RunFolder:
         """Return the directory of a name; raise `UnknownRun` if there is none."""
         for again in (False, True):
             if again:
-                self._looked = float("-inf")
+                self._listed_at = float("-inf")
                 self.folders()
             for folder in self._folders.values():
                 if folder.name == name and is_run_directory(folder.path):
@@ -93,11 +93,11 @@ class Shelf:
                 found += [(path, path.relative_to(root).as_posix()) for path in paths]
         return found
 
-    def _enter(self, path: Path, label: str) -> Folder:
+    def _enter(self, path: Path, label: str) -> RunFolder:
         key = path.resolve()
         if key not in self._folders:
             taken = {folder.name for folder in self._folders.values()}
-            self._folders[key] = Folder(_unique(_slug(label), taken), label, path)
+            self._folders[key] = RunFolder(_unique(_slug(label), taken), label, path)
         return self._folders[key]
 
 
@@ -110,7 +110,7 @@ def _state_of(file: Path) -> tuple[int, int, int] | None:
 
 
 def _run_directories(folder: Path, levels: int) -> Iterator[Path]:
-    """Yield the run directories below a folder, without what cannot be listed or is gone."""
+    """Yield the run directories below a folder, skipping unreadable folders."""
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())
     except OSError:

@@ -1,4 +1,4 @@
-"""Who may read: requests to this machine's own name, from pages of the viewer, with its token.
+"""Admit only requests to this machine's own name, from pages of the viewer, with its token.
 
 A page that some site shows in the same browser can send requests to a local port. It is turned
 away by the Host header if it rebinds a name of its own, by the Origin header if its script asks,
@@ -14,7 +14,7 @@ import secrets
 from aiohttp import web
 
 from passband.report import content_policy
-from passband.view.shell import script, style
+from passband.view.page_frame import script, style
 
 _METHODS = ("GET", "HEAD")
 
@@ -34,8 +34,8 @@ HEADERS = {
 """Of every response: one style and one script by their hashes, and nothing from elsewhere."""
 
 
-class Refused(Exception):
-    """A request that is not answered, with the status and the sentence that say why."""
+class RequestRefused(Exception):
+    """A rejected request, with its status and reason."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -47,7 +47,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-class Guard:
+class RequestGuard:
     """Checks every request before anything is read."""
 
     def __init__(self, token: str) -> None:
@@ -59,18 +59,20 @@ class Guard:
         self.hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
 
     def check(self, request: web.Request) -> None:
-        """Raise `Refused` unless the request may be answered."""
+        """Raise `RequestRefused` unless the request may be answered."""
         named = request.headers.getall("Host", [])
         if named not in [[host] for host in self.hosts] or not request.raw_path.startswith("/"):
-            raise Refused(421, "This viewer answers at its own address only.")
+            raise RequestRefused(421, "This viewer answers at its own address only.")
         origin = request.headers.get("Origin")
         if origin is not None and origin not in {f"http://{host}" for host in self.hosts}:
-            raise Refused(403, "Other pages may not read this one.")
+            raise RequestRefused(403, "Other pages may not read this one.")
         if request.method not in _METHODS:
-            raise Refused(405, "Nothing can be changed here; pages are read with GET.")
+            raise RequestRefused(405, "Nothing can be changed here; pages are read with GET.")
         token = request.path.split("/")[1]
         if not hmac.compare_digest(self._digest, hashlib.sha256(_bytes(token)).digest()):
-            raise Refused(403, "Open the address that passband view printed; it has the token.")
+            raise RequestRefused(
+                403, "Open the address that passband view printed; it has the token."
+            )
 
 
 def _bytes(text: str) -> bytes:

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from passband.view.guard import new_token
+from passband.view.server.guard import new_token
 from support.samples.stores import filled
 from support.servers.viewing import Viewing, viewing
 

@@ -1,4 +1,4 @@
-"""Where a page is: which run of which directory, and the addresses around it."""
+"""Identify the run that a page shows, with the links around it."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from passband.trials import RunRecord
 from passband.view.links import Links, RunLinks
 from passband.view.markup import Html, fragment, name, tag
-from passband.view.shelf import Folder
-from passband.view.shell import Crumb
+from passband.view.page_frame import Crumb
+from passband.view.reading.run_index import RunFolder
 
 
 @dataclass(frozen=True)
-class Here:
+class RunPage:
     """One run as pages name it and link to it."""
 
     links: Links
-    folder: Folder
+    folder: RunFolder
     number: int
     task: str
     model: str
 
     @classmethod
-    def of(cls, links: Links, folder: Folder, run: RunRecord) -> Here:
+    def of(cls, links: Links, folder: RunFolder, run: RunRecord) -> RunPage:
         """Return the place of a run."""
         return cls(links, folder, run.number, run.task, run.label or run.model)
 
@@ -33,7 +33,7 @@ class Here:
 
     @property
     def reference(self) -> str:
-        """What addresses of comparisons call this run."""
+        """The name of this run in addresses of comparisons."""
         return f"{self.folder.name}/{self.number}"
 
     @property

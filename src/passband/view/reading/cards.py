@@ -1,4 +1,4 @@
-"""The list of runs: each with its state and its first estimate, read again when it has changed."""
+"""List runs with their state and first estimate, read again when they have changed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from passband.errors import PassbandError
 from passband.summary import RunNumbers
 from passband.trials import CorruptStore
-from passband.view.desk import Desks, Reading
-from passband.view.moment import numbers_now
-from passband.view.shelf import Folder, UnknownRun
+from passband.view.reading.run_figures import current_figures
+from passband.view.reading.run_index import RunFolder, UnknownRun
+from passband.view.reading.run_reader import RunReaders, RunSnapshot
 
 _SHARE = 25  # reading runs that grow may take this part of the time: 1 in 25
 _ALIVE = 2.0  # seconds after which a run that was going on is looked at in any case
@@ -22,7 +22,7 @@ _ALIVE = 2.0  # seconds after which a run that was going on is looked at in any 
 class Card:
     """A run in the list; one whose directory cannot be read has the reason instead of numbers."""
 
-    folder: Folder
+    folder: RunFolder
     number: int = 0
     task: str = ""
     model: str = ""
@@ -32,7 +32,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _KnownCards:
     signature: tuple[int, ...] | None
     cards: tuple[Card, ...]
     until: float  # no other look before
@@ -40,19 +40,19 @@ class _Known:
 
 
 class Cards:
-    """Reads the runs of directories one after another, at the desks that their pages use too."""
+    """Reads the runs of directories one after another, with the readers of their pages."""
 
-    def __init__(self, desks: Desks) -> None:
-        self._desks = desks
-        self._known: dict[str, _Known] = {}
+    def __init__(self, readers: RunReaders) -> None:
+        self._readers = readers
+        self._known: dict[str, _KnownCards] = {}
         self._turn = asyncio.Lock()
 
-    async def of(self, folders: Sequence[Folder]) -> list[Card]:
+    async def of(self, folders: Sequence[RunFolder]) -> list[Card]:
         """Return the runs of these directories."""
         async with self._turn:  # whoever comes second finds what the first has read
             return [card for folder in folders for card in await self._cards(folder)]
 
-    async def _cards(self, folder: Folder) -> tuple[Card, ...]:
+    async def _cards(self, folder: RunFolder) -> tuple[Card, ...]:
         now, signature = time.monotonic(), folder.signature()
         known = self._known.get(folder.name)
         if known is not None and (
@@ -63,12 +63,12 @@ class Cards:
         end = time.monotonic()
         is_going_on = any(c.numbers and c.numbers.standing.state == "running" for c in cards)
         alive = end + _ALIVE if is_going_on else float("inf")
-        self._known[folder.name] = _Known(signature, cards, end + _SHARE * (end - now), alive)
+        self._known[folder.name] = _KnownCards(signature, cards, end + _SHARE * (end - now), alive)
         return cards
 
-    async def _read(self, folder: Folder) -> tuple[Card, ...]:
+    async def _read(self, folder: RunFolder) -> tuple[Card, ...]:
         try:
-            return await self._desks.of(folder).ask(lambda reading: _cards_of(folder, reading))
+            return await self._readers.of(folder).ask(lambda reading: _cards_of(folder, reading))
         except UnknownRun:
             return ()
         except CorruptStore as error:
@@ -77,11 +77,11 @@ class Cards:
             return (Card(folder, problem=str(error)),)
 
 
-def _cards_of(folder: Folder, reading: Reading) -> tuple[Card, ...]:
+def _cards_of(folder: RunFolder, reading: RunSnapshot) -> tuple[Card, ...]:
     return tuple(
         Card(
             folder, run.number, run.task, run.label or run.model,
-            numbers_now(reading, run, thorough=False),
+            current_figures(reading, run, thorough=False),
         )
         for run in reading.trials.runs()
     ) or (Card(folder, problem="no trials yet"),)  # fmt: skip

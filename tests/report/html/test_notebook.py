@@ -11,7 +11,7 @@ import pytest
 
 import passband
 from passband import display
-from passband.report.notebook.html import html_of
+from passband.report.html.notebook import html_of
 
 ROOT = Path(__file__).resolve().parents[3]
 OUTCOMES = passband.Outcomes.from_counts([3, 0, 8, 5] * 10, 8)
