@@ -108,7 +108,7 @@ def plan(options: PlanOptions) -> None:
 
         typer.echo(dumps(result.as_json(), indent=2))
         return
-    typer.echo(plan_text(result, every=options.notes), nl=False)
+    typer.echo(plan_text(result, every=options.notes, quiet=options.quiet), nl=False)
     print_notes(choice_lines(options.first, options.accept))
     if out is not None and not options.quiet:
         shown = printable(str(out))
