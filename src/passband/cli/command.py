@@ -245,7 +245,7 @@ def _parameters(kind: type[OptionGroup], headings: dict[str, str]) -> Iterator[i
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=default,
-                annotation=Annotated[(of, *infos)],  # type: ignore[misc]
+                annotation=Annotated[(of, *infos)],
             )
 
 

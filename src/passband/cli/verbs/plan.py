@@ -25,7 +25,7 @@ class PlanOptions(ChoiceOptions, ScaleOptions, JsonOptions, NoteOptions):
     GROUP = "Plan"
     COMMON = (
         "half_width", "difference", "pilot", "metric", "over", "trials", "problems", "level",
-        "power", "out", "json",
+        "power", "out", "json", "quiet",
     )  # fmt: skip
     half_width: Annotated[float | None, Option(help="Half-width of the interval to plan for.")] = (
         None
