@@ -34,7 +34,7 @@ class PlanOptions(ChoiceOptions, ScaleOptions, JsonOptions, NoteOptions):
         float | None, Option(help="Difference between two models that should be detected.")
     ] = None
     pilot: Annotated[
-        Path | None, Option(help="File of trials, or run directory, to take the variances from.")
+        Path | None, Option(help="File of trials or run directory; gives the variances.")
     ] = None
     metric: Annotated[str, Option("--metric", "-m", help="Metric of the pilot.")] = "pass@1"
     over: Annotated[
