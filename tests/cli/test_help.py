@@ -9,7 +9,7 @@ from typer.main import get_command
 from passband.cli.app import app
 from passband.cli.help import EXAMPLES
 from passband.errors import ExitCode
-from support.runs.commands import finish, run
+from support.runs.commands import run
 
 VERBS = sorted(get_command(app).commands)  # type: ignore[attr-defined]
 
@@ -68,10 +68,16 @@ def test_without_a_verb_the_help_is_shown() -> None:
     assert "\\n" not in done.out
 
 
-def test_a_shell_completes_verbs_and_options() -> None:
-    words = {"COMP_WORDS": "passband stats --lev", "COMP_CWORD": "2"}
-    done = finish(_PASSBAND_COMPLETE="complete_bash", **words)
-    assert (done.code, done.out.split()) == (0, ["--level"])
+def test_a_shell_completes_verbs_and_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_PASSBAND_COMPLETE", "complete_bash")
+    for words, number, completed in (
+        ("passband comp", 1, "compare"),
+        ("passband stats --lev", 2, "--level"),
+    ):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(number))
+        done = run()
+        assert (done.code, done.out.split()) == (0, [completed])
 
 
 @pytest.mark.parametrize("verb", ["plan", "show", "merge", "export"])

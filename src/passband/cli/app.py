@@ -145,7 +145,7 @@ def main() -> None:
         # Never crash on a character that the terminal cannot encode.
         sys.stdout.reconfigure(errors="backslashreplace")
     with reported_errors():
-        app()
+        app(prog_name="passband")  # also for python -m passband, and for shell completion
 
 
 @contextmanager

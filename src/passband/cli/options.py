@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from passband.stats.data import Scale
     from passband.tasks import DataOptions
 
-# Short names of what is repeated on nearly every line below.
-Argument, Option = typer.Argument, typer.Option
+Option = typer.Option
 
 
 # Options of small verbs too, which have no class of their own.
@@ -252,7 +251,7 @@ class JsonOptions(OptionGroup):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FormatOptions(JsonOptions):
-    """The format of what is printed."""
+    """The output format."""
 
     format: Annotated[
         Literal["table", "json", "csv", "markdown", "latex"], Option(help="Output format.")
@@ -329,7 +328,7 @@ class PriceOptions(OptionGroup):
     ] = None
     prices: Annotated[
         Path | None,
-        Option(help="YAML file of prices, or genai: those of genai-prices."),
+        Option(help="YAML file of prices, or genai for those of genai-prices."),
     ] = None
     price: Annotated[
         str | None,
@@ -383,7 +382,7 @@ class DataFileOptions(OptionGroup):
     ] = None
 
     def data_options(self, system: str | None = None) -> "DataOptions":
-        """Return what is not to be guessed."""
+        """Return the options as `passband.tasks` takes them."""
         from passband.tasks import DataOptions
 
         return DataOptions.of(

@@ -149,7 +149,7 @@ def pager_command(environment: Mapping[str, str]) -> list[str] | None:
 
 
 def _passes_colours(command: list[str], environment: Mapping[str, str]) -> bool:
-    """Return whether a pager shows colours as such: less, where it is not told otherwise."""
+    """Return whether a pager shows colours as such: less, unless its options say otherwise."""
     if PurePath(command[0]).name != "less":
         return False
     options = environment.get("LESS", "-R") + " ".join(command[1:])

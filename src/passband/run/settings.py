@@ -52,7 +52,7 @@ class Settings:
     top_p: float | None = None
     max_tokens: int | None = None
     name: str | None = None  # of the run; `base` if None
-    base: str | None = None  # the run's name unless it has one; that of its directory if None
+    base: str | None = None  # the run's name unless it has one; the directory's name if None
     seed: str | None = None  # that trials' seeds are derived from; the run's name if None
     send_seeds: bool = True
     truncated: Truncated | None = None  # whether truncated completions are scored
@@ -63,7 +63,7 @@ class Settings:
     moved_server: bool = False  # whether another address serves the same model
     unsafe_code: bool = False  # run programs without a sandbox where there is none
     until: WidthGoal | None = None  # then n is the most trials of a problem
-    shard: Shard | None = None  # the part of the run that is asked for; all of it if None
+    shard: Shard | None = None  # the part of the run to ask for; all of it if None
     patience: Patience = field(default_factory=Patience)
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""`passband check`: read everything in run directories and name what is damaged."""
+"""`passband check`: read every row of run directories and report damage."""
 
 from __future__ import annotations
 

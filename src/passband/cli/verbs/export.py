@@ -144,7 +144,7 @@ def _write_file(
 
 
 def _is_folder(output: str) -> bool:
-    """Return whether a name is that of a folder that exists, or ends like one."""
+    """Return whether a name is an existing folder or ends with a slash."""
     return output.endswith("/") or Path(output).is_dir()
 
 

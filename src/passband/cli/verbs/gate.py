@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def print_plan(request: "SettleRequest", *, as_json: bool) -> None:
-    """Print what settling would take; nothing is asked, and nothing is looked at."""
+    """Print what settling would take; no request is sent and no result is read."""
     from json import dumps
 
     from passband.report import plan_lines
@@ -86,7 +86,7 @@ class RuleOptions(MetricOptions):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SettleOptions(JsonOptions):
-    """How to settle what is undecided."""
+    """How to settle undecided comparisons."""
 
     GROUP = "Settling"
     settle: Annotated[
@@ -227,7 +227,7 @@ def gate(options: GateOptions) -> None:
 
 
 def _write(result: "GateResult", style: "Style", options: GateOptions) -> None:
-    """Write the files that are asked for."""
+    """Write the requested files."""
     from passband.report import gate_comment, gate_junit, gate_step_summary
 
     markdown, junit = options.markdown, options.junit

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from passband.cli.options import JsonOption, Quiet
+from passband.cli.options import JsonOption
 
 
 def merge(
@@ -28,7 +28,7 @@ def merge(
         typer.Option("--partial", help="Also read directories that a run is still writing."),
     ] = False,
     json: JsonOption = False,
-    quiet: Quiet = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings.")] = False,
 ) -> None:
     """Copy the trials of several run directories into one."""
     from dataclasses import asdict
@@ -44,6 +44,8 @@ def merge(
         typer.echo(f"warning: {printable(line)}", err=True)
     if json:
         typer.echo(dumps(asdict(report), indent=2))
+        return
+    if quiet:
         return
     calls = f", {report.calls} judge calls" if report.calls else ""
     replaced = f" {report.replaced} failed trials were replaced;" if report.replaced else ""

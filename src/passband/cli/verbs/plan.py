@@ -25,7 +25,7 @@ class PlanOptions(ChoiceOptions, ScaleOptions, JsonOptions, NoteOptions):
     GROUP = "Plan"
     COMMON = (
         "half_width", "difference", "pilot", "metric", "over", "trials", "problems", "level",
-        "power", "out", "json",
+        "power", "out", "json", "quiet",
     )  # fmt: skip
     half_width: Annotated[float | None, Option(help="Half-width of the interval to plan for.")] = (
         None
@@ -34,7 +34,7 @@ class PlanOptions(ChoiceOptions, ScaleOptions, JsonOptions, NoteOptions):
         float | None, Option(help="Difference between two models that should be detected.")
     ] = None
     pilot: Annotated[
-        Path | None, Option(help="File of trials, or run directory, to take the variances from.")
+        Path | None, Option(help="File of trials or run directory; gives the variances.")
     ] = None
     metric: Annotated[str, Option("--metric", "-m", help="Metric of the pilot.")] = "pass@1"
     over: Annotated[
@@ -108,7 +108,7 @@ def plan(options: PlanOptions) -> None:
 
         typer.echo(dumps(result.as_json(), indent=2))
         return
-    typer.echo(plan_text(result, every=options.notes), nl=False)
+    typer.echo(plan_text(result, every=options.notes, quiet=options.quiet), nl=False)
     print_notes(choice_lines(options.first, options.accept))
     if out is not None and not options.quiet:
         shown = printable(str(out))

@@ -35,7 +35,7 @@ Option = typer.Option
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TaskOptions(DataFileOptions, CodeOptions):
-    """What is asked."""
+    """Which tasks, and their data."""
 
     GROUP = "Task"
     task: Annotated[

@@ -146,7 +146,7 @@ def _price_trials(run: Path, prices: Path | None, price: str | None, *, quiet: b
 def _remote(
     on: str | None, workers: int | None, line: "JudgeLine", *, unsafe: bool
 ) -> "RemoteScoring | None":
-    """Return where and how to score on a cluster, if that is asked for."""
+    """Return where and how to score on a cluster; None without --on."""
     from passband.errors import InvalidInput
 
     if on is None:

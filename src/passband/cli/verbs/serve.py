@@ -55,4 +55,4 @@ def _announce(address: str, names: str, has_keys: bool) -> None:
     key = "one of its keys" if has_keys else "any text"
     typer.echo(f"{address} serves {printable(names)}. Ctrl-C stops it.")
     typer.echo(f"Clients need TRISMIK_SERVICE_URL={address} and {key} as TRISMIK_API_KEY.")
-    sys.stdout.flush()  # whoever waits for the address may read a pipe
+    sys.stdout.flush()  # a process that waits for the address may read a pipe

@@ -1,4 +1,4 @@
-"""`passband show`: look at trials, what was asked and answered and why it was scored so."""
+"""`passband show`: print prompts, answers, extracted answers, targets and scores."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -115,7 +115,7 @@ def show(options: ShowOptions) -> None:
             raise InvalidInput(f"{options.run} holds no trials yet.")
         if not options.quiet:
             print_notes(text for each in runs for text, matters in each.imported.remarks if matters)
-        form = _Form(options.json, options.full, not options.no_pager)
+        form = _Form(options.json, options.full, not options.no_pager, options.quiet)
         if options.same_wrong:
             _print_same_wrong(trials, runs, wanted, limit, form)
         elif options.diff is not None:
@@ -137,11 +137,12 @@ def _single(source: Path) -> Path:
 
 
 class _Form(NamedTuple):
-    """How to print: as JSON, in full, through a pager."""
+    """How to print: as JSON, in full, through a pager, without notes."""
 
     json: bool
     full: bool
     pager: bool
+    quiet: bool
 
 
 def _print_trials(
@@ -199,7 +200,8 @@ def _print_same_wrong(
         print_lines(agreement_json(agreements), pager=False)
         return
     print_rows(agreement_rows(agreements, style_of(pager=False).width))
-    print_notes(agreement_lines(agreements, str(source.directory)))
+    if not form.quiet:
+        print_notes(agreement_lines(agreements, str(source.directory)))
 
 
 def _apart(runs: "Iterable[RunRecord]") -> tuple[str, ...]:
@@ -244,13 +246,13 @@ def _limited(chosen: "Iterable[TrialBrowser]", limit: int | None) -> "Iterator[S
 
 
 class _Damage:
-    """Counts what could not be read, to be told at the end."""
+    """Counts the damaged trials, for an error at the end."""
 
     def __init__(self) -> None:
         self._count = 0
 
     def noted(self, shown: "Iterable[Shown]") -> "Iterator[Shown]":
-        """Yield what is shown, and count what is damaged."""
+        """Yield the trials, and count the damaged ones."""
         from passband.summary import Damaged
 
         for one in shown:

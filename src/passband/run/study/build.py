@@ -1,6 +1,6 @@
 """Making a study: the runs of several models from options, or from a study file and options.
 
-Several models at several addresses: which model is asked where, by what each server serves.
+Several models at several addresses are matched by the list of models of each server.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def assign_addresses(
 ) -> dict[str, tuple[str, ...]]:
     """Return the addresses of each model.
 
-    One address is that of all models, and one model is at all addresses. Several models at
-    several addresses are told apart by the list of models that each server gives.
+    One address serves all models, and one model is at all addresses. Several models at several
+    addresses are matched by the list of models of each server.
 
     >>> lists = {"http://one/v1": ("small",), "http://two/v1": ("small", "large")}
     >>> assign_addresses(["openai:small", "large", "tiny"], [*lists], lists.get)
@@ -121,7 +121,7 @@ def study_of_models(
     out: Path | None = None,
     **options: Any,
 ) -> Study:
-    """Return the study of several models with the same options, which are those of `make_request`.
+    """Return the study of several models with the same options of `make_request`.
 
     With `out`, each model has a directory in it.
     """
@@ -156,7 +156,7 @@ def study_of_file(
 ) -> Study:
     """Return the study that a file describes, or the part of it with these models.
 
-    `options` are those of `make_request`; the ones that are `given` win over the file.
+    `options` are arguments of `make_request`; those named in `given` win over the file.
     """
     parent = _parent(out or file.settings.get("out"))
     chosen = file.chosen(list(models))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 OnModel = Callable[[str, int, int], None]
-"""Is told which model is asked next, its place among them, and how many there are."""
+"""Called before each model, with its name, its number from 1 and the number of models."""
 
 _FREE = Price(0.0, 0.0)
 
@@ -180,7 +180,7 @@ def _add(labels: set[str], label: str, stop: Callable[[], None]) -> None:
 
 
 class _Further:
-    """The watcher of a further model: what was guessed of the tasks has been shown before."""
+    """The watcher of a further model: guesses about the tasks have been shown before."""
 
     shows_guesses = False
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from passband.errors import PassbandError
 from passband.report import counted, latency_text, verdict
 from passband.summary import Damaged, ShownTrial
-from passband.trials import Found, TrialId
+from passband.trials import SearchHit, TrialId
 from passband.view.labels import FILTERS
 from passband.view.markup import Child, Html, fragment, name, tag
 from passband.view.page_context import RunPage
@@ -136,7 +136,7 @@ def search_start(here: RunPage, text: str) -> str:
     )
 
 
-def search_row(here: RunPage, match: Found, names: Mapping[int, str]) -> str:
+def search_row(here: RunPage, match: SearchHit, names: Mapping[int, str]) -> str:
     """Return a trial that has the text; a problem may have come after the names."""
     place = TrialId(match.problem, match.trial)
     key = names.get(match.problem, f"problem {match.problem}")
