@@ -71,7 +71,8 @@ def prepare(
     """
     model, address = subject.name, subject.address
     earlier = store.config(task.name, model)
-    check_shard(store.directory, earlier, settings.shard, max(1, subject.batch))
+    batch = max(1, subject.batch)
+    check_shard(store.directory, earlier, settings.shard, batch)
     rule = make_rule(earlier, settings, problems)
     n = rule.most if rule else settings.n if settings.n is not None else task.repeats
     sampling = resolved_sampling(task, settings)
@@ -87,11 +88,8 @@ def prepare(
     scorers = [scorer_entry(scorer, truncated) for scorer in task.scorers]
     config = _config(store, task, truncated, subject, rule)
     known = _known_problems(earlier, problems)
-    limit = {} if settings.limit is None else {"limit": settings.limit}
     was_shuffled = ORDER in earlier and earlier.get("limit") == settings.limit
-    shard = shard_entry(settings.shard, max(1, subject.batch))
-    config = {**config, "n": n, **limit, **shard, **kept_label(name, earlier)}
-    config |= {MAIN: earlier[MAIN]} if MAIN in earlier else {}
+    config = {**config, **_extent(earlier, settings, n, batch), **kept_label(name, earlier)}
     with store.transaction():
         number = store.begin(
             task.name,
@@ -104,7 +102,7 @@ def prepare(
         )
         before = store.problem_count(number)
         problem_numbers = known_numbers(store, number, problems, earlier)
-        if problem_numbers is None:
+        if problem_numbers is None:  # the store does not have the same ones
             rows = _problem_rows(problems, positions)
             left_out = partial(_all_keys, task, settings)
             problem_numbers = store.add_problems(number, rows, left_out)
@@ -124,15 +122,30 @@ def prepare(
         numbers=problem_numbers, brought=brought, rule=rule, shard=settings.shard,
         elsewhere=_by_position(problems, elsewhere or {}),
     )  # fmt: skip
+    return _continued(store, task_run, earlier, was_shuffled)
+
+
+def _extent(earlier: Mapping[str, Any], settings: Settings, n: int, batch: int) -> dict[str, Any]:
+    """Return the entries of the config that bound what is asked, and the main scorer."""
+    limit = {} if settings.limit is None else {"limit": settings.limit}
+    main = {MAIN: earlier[MAIN]} if MAIN in earlier else {}
+    return {"n": n, **limit, **shard_entry(settings.shard, batch), **main}
+
+
+def _continued(
+    store: Store, task_run: TaskRun, earlier: Mapping[str, Any], was_shuffled: bool
+) -> TaskRun:
+    """Return a task with the trials that earlier processes recorded, its rule begun."""
     resumed = _resumed(store.directory, task_run)
-    if resumed.counters.done < resumed.counters.planned and isinstance(problems, LazyProblems):
+    problems, counters = task_run.problems, resumed.counters
+    if counters.done < counters.planned and isinstance(problems, LazyProblems):
         problems.read()  # here, where it holds up no request
     started = start_rule(resumed, earlier)
-    if started.rule != rule:
+    if started.rule != task_run.rule:
         record_subject(store, started)
     if is_shuffled(started, was_shuffled=was_shuffled):
-        recorded = store.config(task.name, model)
-        store.set_config(number, {**recorded, ORDER: SHUFFLED})
+        recorded = store.config(task_run.task.name, task_run.subject.name)
+        store.set_config(task_run.number, {**recorded, ORDER: SHUFFLED})
     return started
 
 

@@ -200,9 +200,9 @@ def with_labels(runs: Iterable[RunRecord]) -> list[RunRecord]:
     runs = list(runs)
     models: dict[str, set[str]] = {}
     for run in runs:
-        models.setdefault(_given(run), set()).add(run.model)
+        models.setdefault(_name_given(run), set()).add(run.model)
     return [
-        replace(run, label=_given(run) if len(models[_given(run)]) == 1 else run.model)
+        replace(run, label=_name_given(run) if len(models[_name_given(run)]) == 1 else run.model)
         for run in runs
     ]
 
@@ -217,6 +217,6 @@ def kept_label(name: str | None, earlier: Mapping[str, Any]) -> dict[str, str]:
     return {LABEL: label} if isinstance(label, str) and label else {}
 
 
-def _given(run: RunRecord) -> str:
+def _name_given(run: RunRecord) -> str:
     label = run.config.get(LABEL)
     return label if isinstance(label, str) and label else run.model
