@@ -9,8 +9,7 @@ from passband.adaptive.design import Design
 from passband.adaptive.selection import item_information, most_items
 from passband.adaptive.test import AdaptiveTest
 from passband.errors import InvalidInput
-from passband.stats.irt.curves import information, kl_information
-from passband.stats.irt.items import Items
+from passband.stats.irt.items import Items, information, kl_information
 from support.samples.banks import bank, complete, respondent
 
 BANK = bank()

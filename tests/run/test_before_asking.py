@@ -171,13 +171,13 @@ def test_runs_that_did_not_record_it_go_on_and_say_so(here: Path, no_cache: None
 
 def forget(directory: Path, name: str) -> None:
     """Remove a key from the spec, as if the version before had recorded it."""
-    from passband.trials.encoding import canonical
+    from passband.trials.encoding import canonical_json
     from passband.trials.store import Store
 
     store = Store(directory)
     (row,) = store.rows("run")
     spec = {key: value for key, value in json.loads(row[4]).items() if key != name}
-    store.put("run", [(*row[:4], canonical(spec), *row[5:])])
+    store.put("run", [(*row[:4], canonical_json(spec), *row[5:])])
     store.close()
 
 

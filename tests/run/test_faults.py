@@ -363,6 +363,29 @@ def test_a_bad_first_prompt_does_not_stop_the_run(bench: Bench, fault: Behaviour
     assert bench.row(0).status in ("invalid", "gave_up")
 
 
+@pytest.mark.parametrize("batch", [1, 4])
+def test_a_first_problem_that_fails_in_every_trial_does_not_stop_the_run(
+    bench: Bench, batch: int
+) -> None:
+    prompts: list[str] = []
+
+    def script(request: Received) -> Behaviour:
+        prompts.append(request.prompt)
+        return faults.odd_request_400 if request.prompt == prompts[0] else faults.ok
+
+    bench.play(script, sums(5), n=4, batch=batch)
+    assert bench.statuses == {"ok": 16, "invalid": 4}
+    assert len({row.problem for row in bench.rows if row.status == "invalid"}) == 1
+
+
+def test_a_single_problem_that_fails_in_every_trial_stops_the_run(bench: Bench) -> None:
+    with FaultServer(faults.odd_request_400) as server:
+        with pytest.raises(NothingAnswered, match="no request has been answered"):
+            bench.run(server, sums(1), n=8)
+        assert len(server.requests) == 3
+    assert bench.statuses == {}
+
+
 @pytest.mark.parametrize("fault", [faults.status(500), faults.html_200], ids=str)
 def test_a_bad_last_prompt_does_not_stop_a_later_run(bench: Bench, fault: Behaviour) -> None:
     bench.play(n=1, limit=2)

@@ -25,11 +25,11 @@ from passband.generate.servers import client
 from passband.generate.subject import ProviderSubject
 from passband.run import session as session_module
 from passband.run.loop import loop as loop_module
-from passband.run.progress import Progress
+from passband.run.progress import RunProgress
 from passband.run.schedule.schedule import every_problem
-from passband.run.schedule.until import until_schedule
+from passband.run.schedule.width import until_schedule
 from passband.run.session import run_session
-from passband.run.settings import Settings, Until
+from passband.run.settings import Settings, WidthGoal
 from passband.run.task_run import Price
 from simulation.clock import Clock
 from simulation.disk import Disk
@@ -69,7 +69,7 @@ class Quiet:
     done: int = 0
     warnings: list[str] = field(default_factory=list)
 
-    def tick(self, progress: Progress) -> None:
+    def tick(self, progress: RunProgress) -> None:
         done = sum(task.done for task in progress.tasks)
         assert done >= self.done, "a trial was counted and then not"
         self.done = done
@@ -144,7 +144,7 @@ class Simulation:
         )
         subject = (CostlySubject if scenario.is_costly else ProviderSubject)(front)
         watcher = Quiet()
-        until = None if scenario.half_width is None else Until(scenario.half_width)
+        until = None if scenario.half_width is None else WidthGoal(scenario.half_width)
         settings = Settings(
             n=session.n, limit=session.limit, concurrency=scenario.concurrency, seed=SEED,
             retry_failed=session.retry_failed, max_cost=session.max_cost, until=until,

@@ -15,7 +15,7 @@ from unittest.mock import patch
 import pytest
 
 from passband.run import prepare
-from passband.run.loop.attempts import Asker, PendingBatch
+from passband.run.loop.attempts import Attempts, PendingBatch
 from passband.run.loop.grader import Grader
 from passband.run.loop.loop import Runner
 from passband.run.loop.queue import Queue
@@ -176,7 +176,7 @@ def generous(grade_all: Any) -> Any:
 def impatient(pause: Any) -> Any:
     """A client that asks twice."""
 
-    async def asking(self: Asker, subject: Any, batch: PendingBatch, note: Any) -> Any:
+    async def asking(self: Attempts, subject: Any, batch: PendingBatch, note: Any) -> Any:
         await subject.answer(batch.asked, batch.sampling, batch.seeds, batch.trials)
         return await pause(self, subject, batch, note)
 
@@ -190,7 +190,7 @@ def impatient(pause: Any) -> Any:
         (Recorder, "add", careless, "answered, and not recorded"),
         (PendingBatch, "answered", confused, "is not what the server sent"),
         (Grader, "grade_all", generous, "another score"),
-        (Asker, "ask", impatient, "answered twice in one session"),
+        (Attempts, "ask", impatient, "answered twice in one session"),
     ],
 )
 def test_the_checks_notice(sabotaged: Any, name: str, sabotage: Any, words: str) -> None:

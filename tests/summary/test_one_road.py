@@ -11,7 +11,7 @@ import pytest
 
 from passband import Outcomes, estimate, simple_evaluate, summarize
 from passband.stats.data.scale import UNIT
-from passband.trials.merging.merge import merge
+from passband.trials.merging.merge import merge_directories
 from passband.trials.rows import ScorerEntry, ScoreRow, TrialRow
 from support.runs.commands import run as command
 from support.runs.scripted import CUT_OFF, SEED, Script, write_task
@@ -80,7 +80,7 @@ def test_halves_merged_are_the_whole(folder: Path) -> None:
     evaluate(folder, "whole", name="whole")
     evaluate(folder, "one", limit=5, name="whole")
     evaluate(folder, "other", num_repeats=2, name="whole")
-    merge([folder / "one", folder / "other"], folder / "merged")
+    merge_directories([folder / "one", folder / "other"], folder / "merged")
     assert printed("stats", "merged", "--json")["groups"][0]["n_problems"] == len(TARGETS)
     evaluate(folder, "merged")  # what neither half has
     whole, merged = (printed("stats", name, "--json")["groups"] for name in ("whole", "merged"))

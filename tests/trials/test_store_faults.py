@@ -18,7 +18,7 @@ import pytest
 
 from passband.errors import PassbandError
 from passband.trials.file import schema
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 from passband.trials.reader import Trials
 from passband.trials.rows import AttemptRow, CallRow, ScoreRow, TrialRow
 from passband.trials.store import Store
@@ -167,7 +167,7 @@ def check(directory: Path, done: Acknowledged) -> None:
             assert [row for row in calls if row.trial == number] == judging(2, number)
         assert len(list(trials.problems(run.number))) >= done.problems
         assert sum(trials.attempts(run.number).values()) >= done.attempts
-    with closing(sqlite3.connect(directory / FILE)) as connection:
+    with closing(sqlite3.connect(directory / STORE_FILE)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         loose = "SELECT count(*) FROM body WHERE id NOT IN (SELECT body FROM trial)"
         assert connection.execute(loose).fetchone() == (0,)
@@ -188,7 +188,7 @@ def test_every_statement_may_fail(tmp_path: Path, fault: Fault) -> None:
             done = disturbed(directory, fault)
             assert done.forgotten == (at > total - CLOSING), f"statement {at} did not fail"
             fault.at = 0
-            if (directory / FILE).exists() and fault.seen > 6:
+            if (directory / STORE_FILE).exists() and fault.seen > 6:
                 check(directory, done)
             resumed(directory, expected)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from passband.trials.encoding import canonical
-from passband.trials.file.schema import FILE, corrupt
+from passband.trials.encoding import canonical_json
+from passband.trials.file.schema import STORE_FILE, corrupt_store
 from passband.trials.query.search import Search
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
@@ -162,11 +162,11 @@ def test_a_reader_does_not_reorder_the_runs(viewer: Viewing) -> None:
 
 
 def test_reading_changes_nothing(folder: Path, viewer: Viewing) -> None:
-    before = hashlib.sha256((folder / "a" / FILE).read_bytes()).digest()
+    before = hashlib.sha256((folder / "a" / STORE_FILE).read_bytes()).digest()
     for path in ("", "runs/a/1", "runs/a/1/trials?show=slow", "runs/a/1/search?q=is"):
         viewer.ask(path)
-    assert hashlib.sha256((folder / "a" / FILE).read_bytes()).digest() == before
-    assert (folder / "a" / f"{FILE}-wal").stat().st_size == 0
+    assert hashlib.sha256((folder / "a" / STORE_FILE).read_bytes()).digest() == before
+    assert (folder / "a" / f"{STORE_FILE}-wal").stat().st_size == 0
 
 
 # -- what others wrote ---------------------------------------------------------------------
@@ -177,7 +177,7 @@ def planted(directory: Path, text: str, reasoning: str | None = None) -> Path:
     record = {"messages": [["user", EVIL]], "targets": [EVIL], "choices": [EVIL]}
     with writing(directory) as store:
         run = store.begin(EVIL, f"{EVIL}\u202e", spec={}, config={"metrics": []}, name="x")
-        store.add_problems(run, [ProblemRow(0, EVIL, canonical(record | {"doc": {}}), None)])
+        store.add_problems(run, [ProblemRow(0, EVIL, canonical_json(record | {"doc": {}}), None)])
         (scorer,) = store.set_scorers(run, [ScorerEntry(EVIL, "exact")])
         rows = [
             TrialRow(0, trial, "ok", f"{trial}{text}", reasoning, finish_reason=EVIL,
@@ -242,10 +242,10 @@ def test_ten_megabytes_are_shown_in_parts(tmp_path: Path) -> None:
 def test_a_damaged_run_says_what_to_do_and_harms_no_other(tmp_path: Path) -> None:
     for name in ("good", "bad", "torn"):
         filled(tmp_path / name, [[1, 0], [0, 1], [1, 1]])
-    store = tmp_path / "bad" / FILE
+    store = tmp_path / "bad" / STORE_FILE
     data = store.read_bytes()
     store.write_bytes(data.replace(b"The answer is 0.", b"Tee answer is 0."))
-    (tmp_path / "torn" / FILE).write_bytes(data[:4096])
+    (tmp_path / "torn" / STORE_FILE).write_bytes(data[:4096])
     with viewing(tmp_path) as viewer:
         assert "salvage" in viewer.ask("").page.words
         torn = viewer.ask("runs/torn/1")
@@ -344,7 +344,7 @@ def test_a_run_that_ends_while_it_is_viewed_is_whole_in_its_file(tmp_path: Path)
         viewer.ask("runs/a/1")
         with writing(directory) as store:
             store.append(1, [TrialRow(0, 2, "gave_up")])
-        assert (directory / f"{FILE}-wal").stat().st_size == 0
+        assert (directory / f"{STORE_FILE}-wal").stat().st_size == 0
         assert "1 gave up" in viewer.ask("runs/a/1").page.words
 
 
@@ -352,7 +352,7 @@ def test_a_search_that_meets_damage_says_so_on_its_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def damaged(self: Search, *_: object) -> None:
-        raise corrupt(tmp_path / FILE, "a page is gone")
+        raise corrupt_store(tmp_path / STORE_FILE, "a page is gone")
 
     filled(tmp_path / "a", [[1, 0], [0, 1]])
     monkeypatch.setattr(Search, "stretch", damaged)
@@ -371,10 +371,10 @@ def test_names_of_any_direction_do_not_reach_into_a_list_of_choices(tmp_path: Pa
 
 def test_a_store_that_is_copied_over_is_read_anew(tmp_path: Path) -> None:
     filled(tmp_path / "a", [[1, 0], [0, 1]])
-    other = filled(tmp_path / "elsewhere" / "b", [[1, 1], [1, 1]]) / FILE
+    other = filled(tmp_path / "elsewhere" / "b", [[1, 1], [1, 1]]) / STORE_FILE
     with viewing(tmp_path / "a") as viewer:
         assert "right 2" in viewer.ask("runs/a/1").page.words
-        (tmp_path / "a" / FILE).write_bytes(other.read_bytes())
+        (tmp_path / "a" / STORE_FILE).write_bytes(other.read_bytes())
         assert "right 4" in viewer.ask("runs/a/1").page.words
 
 

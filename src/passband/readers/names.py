@@ -13,7 +13,7 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.files import ENDINGS
-from passband.trials import canonical
+from passband.trials import canonical_json
 
 UNKNOWN = "unknown"  #: the name of a model that a log does not name
 _LONGEST_TEXT = 60  # characters of a problem that its key begins with
@@ -54,7 +54,7 @@ def _plain(key: str) -> str:
 
 def _digest(content: Any) -> str:
     try:
-        data = canonical(content)
+        data = canonical_json(content)
     except (RecursionError, ValueError) as error:
         raise InvalidInput(f"the data of a problem cannot be stored: {error}.") from None
     return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()[:10]

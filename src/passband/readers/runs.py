@@ -17,12 +17,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.notes import ANSWERS_AS_TEXT, Note
+from passband.notes import Note
 from passband.readers.groups import Group, Groups, Remark
 from passband.readers.judged import JudgeScores
 from passband.readers.options import Options
 from passband.readers.run_counts import RunTally
-from passband.score import recorded_equality
+from passband.score import ANSWERS_AS_TEXT, recorded_equality
 from passband.stats.data import (
     Outcomes,
     Same,

@@ -22,7 +22,7 @@ from passband.readers.options import Options
 from passband.readers.reader import TABLE, find_reader, plugin_errors, readers
 from passband.readers.runs import groups_of_runs
 from passband.stats.data import ROLES, Outcomes, Scale, Table, error_prefix
-from passband.trials import FILE, EmptyStore, RunRecord, Trials, is_run_directory
+from passband.trials import STORE_FILE, EmptyStore, RunRecord, Trials, is_run_directory
 from passband.types import ArrayLike
 
 
@@ -192,8 +192,8 @@ def read_content(
         name, reader = find_reader(path) if name is None else (name, _reader(name))
         if name == TABLE and path.is_dir():
             raise InvalidInput(
-                f"{path} is not a run directory, which has a {FILE}, nor a log of another tool "
-                "that passband knows."
+                f"{path} is not a run directory, which has a {STORE_FILE}, nor a log of another "
+                "tool that passband knows."
             )
     with plugin_errors(name, path):
         content = reader.read(path, options)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from passband.report.rendering import printable
 from passband.report.run import RunReport
-from passband.run import Finished
+from passband.run import RunResult
 
 _WIDEST = 80  # letters of a command that the comments of all are aligned with
 
@@ -33,7 +33,7 @@ def step_lines(steps: Sequence[tuple[str, str]]) -> list[str]:
     return [f"  {printable(step):{width}}  # {purpose}" for step, purpose in steps]
 
 
-def command_to_go_on(command: Sequence[str], finished: Finished) -> list[str]:
+def command_to_go_on(command: Sequence[str], finished: RunResult) -> list[str]:
     """Return the command that goes on with a run; one stopped at --max-cost gets a larger one."""
     words = list(command)
     if finished.ending != "max_cost" or not finished.total_cost:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from passband.notes import ACCEPTED, SEVERITIES, WARNED, Note
+from passband.notes import ACCEPTED, SEVERITIES, Note
+from passband.stats.data import WARNED
 
 _MOST = 2  # lines, unless more have to be shown
 _WITH_A_WARNING = ("other-extraction",)  # what to do about it

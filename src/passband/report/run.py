@@ -12,7 +12,7 @@ from passband.report.layout import rows
 from passband.report.rendering import Row
 from passband.report.style import PLAIN, Style
 from passband.report.words import counted, duration, money
-from passband.run import Finished, JudgeReport, Shard
+from passband.run import JudgeReport, RunResult, Shard
 from passband.summary import Summary
 
 _ENDINGS = {
@@ -27,7 +27,7 @@ _ENDINGS = {
 class RunReport:
     """The result that `passband run` prints; no summary if no trial is recorded."""
 
-    finished: Finished
+    finished: RunResult
     summary: Summary | None
     task_options: Sequence[str] = ()  # for commands that are to see this run's tasks alone
     style: Style = PLAIN
@@ -150,7 +150,7 @@ class RunReport:
         }
 
 
-def _merge_command(finished: Finished) -> str:
+def _merge_command(finished: RunResult) -> str:
     """Return the command that merges a shard with the others, where they are if that is usual."""
     folder = finished.directory.parent
     if folder.name.endswith("-shards"):

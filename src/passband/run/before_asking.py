@@ -1,4 +1,4 @@
-"""Notes before the first request: nothing is missing, another server, trials that will repeat."""
+"""Warn before the first request: nothing is missing, another server, trials that will repeat."""
 
 from __future__ import annotations
 

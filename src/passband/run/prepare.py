@@ -14,12 +14,11 @@ from passband.errors import InvalidInput
 from passband.generate import Problem, Sampling, Subject
 from passband.run.loop.attempts import TURNED_AWAY
 from passband.run.loop.grader import Grader, scorer_entry
-from passband.run.loop.references import References
-from passband.run.problems import UnreadProblems, enter, known_numbers
+from passband.run.problems import LazyProblems, ProblemReferences, enter, known_numbers
 from passband.run.rescore.prices import PRICE
 from passband.run.sandboxes import has_failures, used_sandboxes
 from passband.run.schedule.blocks import count_missing
-from passband.run.schedule.until import make_rule, start_rule
+from passband.run.schedule.width import make_rule, start_rule
 from passband.run.settings import Settings
 from passband.run.shards.shard import check_shard, shard_entry
 from passband.run.task_run import BROUGHT, Counters, TaskRun
@@ -35,7 +34,7 @@ from passband.trials import (
     ProblemRow,
     Store,
     Trials,
-    canonical,
+    canonical_json,
     kept_label,
 )
 
@@ -114,7 +113,7 @@ def prepare(
         numbers = store.set_scorers(number, scorers, first=earlier.get(MAIN))
     grader = Grader(
         list(zip(numbers, task.scorers, strict=True)),
-        References(problems),
+        ProblemReferences(problems),
         truncated,
     )
     brought = _brought(store, number)
@@ -126,7 +125,7 @@ def prepare(
         elsewhere=_by_position(problems, elsewhere or {}),
     )  # fmt: skip
     resumed = _resumed(store.directory, task_run)
-    if resumed.counters.done < resumed.counters.planned and isinstance(problems, UnreadProblems):
+    if resumed.counters.done < resumed.counters.planned and isinstance(problems, LazyProblems):
         problems.read()  # here, where it holds up no request
     started = start_rule(resumed, earlier)
     if started.rule != rule:
@@ -164,7 +163,7 @@ def resolved_sampling(task: Task, settings: Settings) -> Sampling:
 def problem_record(problem: Problem) -> str:
     """Return a problem as it is stored: the prompt, and what scorers need."""
     reference = problem.reference
-    return canonical(
+    return canonical_json(
         {
             "messages": [[message.role, message.content] for message in problem.messages],
             "targets": reference.targets,
@@ -191,7 +190,7 @@ def _with_main(store: Store, task: Task, model: str, name: str | None) -> Task:
 def _known_problems(earlier: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
     """Return what the problems of a run are known by, unless there are more or fewer now."""
     entered = earlier.get("problems")
-    if entered and (isinstance(problems, UnreadProblems) or entered["count"] == len(problems)):
+    if entered and (isinstance(problems, LazyProblems) or entered["count"] == len(problems)):
         return {"problems": entered}
     return {}
 
@@ -257,7 +256,7 @@ def record_subject(store: Store, task_run: TaskRun) -> None:
         **_config(store, task_run.task, truncated, task_run.subject, task_run.rule),
         **{name: recorded[name] for name in kept if name in recorded},
     }
-    if json.loads(canonical(config)) != recorded:
+    if json.loads(canonical_json(config)) != recorded:
         store.set_config(task_run.number, config)
 
 

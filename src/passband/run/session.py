@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 OnStart = Callable[[Callable[[], None]], None]
-Elsewhere = Mapping[str, Mapping[str, int]]
+TrialMasks = Mapping[str, Mapping[str, int]]
 """Trials that another store holds: by task and key of the problem, as bits."""
 
 _EXIT_CODES: dict[Ending, ExitCode] = {
@@ -59,7 +59,7 @@ _TERMINATED = 5.0  # seconds to wait for requests in flight after SIGTERM
 
 
 @dataclass(frozen=True)
-class Finished:
+class RunResult:
     """A run that has come to an end."""
 
     directory: Path
@@ -151,9 +151,9 @@ def run_session(
     schedule: ScheduleFactory = every_problem,
     low_water: int = LOW_WATER,
     on_start: OnStart | None = None,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: TrialMasks | None = None,
     closing: Ending | None = None,
-) -> Finished:
+) -> RunResult:
     """Request every missing trial; return when all are recorded, or the run has to stop.
 
     `on_start` is given the `Controls` of the run: a function that stops it, from any thread.
@@ -202,7 +202,7 @@ def run_session(
     finally:
         store.close()
     seconds = time.monotonic() - began
-    finished = Finished(
+    finished = RunResult(
         directory,
         subjects[0].name,
         ending,
@@ -263,7 +263,7 @@ def prepare_all(
     settings: Settings,
     watcher: Watcher,
     judges: Judges | None = None,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: TrialMasks | None = None,
 ) -> list[TaskRun]:
     """Enter tasks into the store, and warn of what the user should know before any request."""
     address = subjects[0].address

@@ -31,7 +31,7 @@ class Patience:
 
 
 @dataclass(frozen=True)
-class Until:
+class WidthGoal:
     """A run ends once the interval of a metric is within +-half_width."""
 
     half_width: float
@@ -62,7 +62,7 @@ class Settings:
     max_failed: float | None = None  # share of trials without an answer that is no failure
     moved_server: bool = False  # whether another address serves the same model
     unsafe_code: bool = False  # run programs without a sandbox where there is none
-    until: Until | None = None  # then n is the most trials of a problem
+    until: WidthGoal | None = None  # then n is the most trials of a problem
     shard: Shard | None = None  # the part of the run that is asked for; all of it if None
     patience: Patience = field(default_factory=Patience)
 

@@ -1,4 +1,4 @@
-"""One task within a run: its problems, its scorers, where its rows go, and how far it is.
+"""One task within a run: problems, scorers, prices and counts.
 
 Counts of a task's recorded trials, kept as rows are committed.
 """

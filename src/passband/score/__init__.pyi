@@ -46,6 +46,7 @@ from passband.score.patterns import quickly as quickly
 from passband.score.pipeline import assemble as assemble
 from passband.score.pipeline import filters_in as filters_in
 from passband.score.pipeline import make_scorer as make_scorer
+from passband.score.recorded import ANSWERS_AS_TEXT as ANSWERS_AS_TEXT
 from passband.score.recorded import rebuilt_scorer as rebuilt_scorer
 from passband.score.recorded import recorded_equality as recorded_equality
 from passband.score.recorded import scorer_of as scorer_of

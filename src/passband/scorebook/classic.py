@@ -7,7 +7,7 @@ from typing import Any
 
 from passband.errors import warn
 from passband.generate import Connection, JsonObject
-from passband.run import Finished, OnStart, Silent, run_session
+from passband.run import OnStart, RunResult, Silent, run_session
 from passband.scorebook.eval_dataset import EvalDataset
 from passband.scorebook.inference import InferenceCalls
 from passband.scorebook.options import EvaluationSettings
@@ -36,7 +36,7 @@ class ClassicRun:
         self._task = dataset.task() if isinstance(dataset, EvalDataset) else dataset
         self._input_of = dataset.input_of if isinstance(dataset, EvalDataset) else prompt_of
 
-    def run(self, calls: InferenceCalls, model: str, on_start: OnStart) -> Finished:
+    def run(self, calls: InferenceCalls, model: str, on_start: OnStart) -> RunResult:
         """Run the missing trials in a thread; stop when `on_start`'s function is called."""
         spec = self.spec
         config = {

@@ -9,7 +9,7 @@ from pathlib import Path
 from passband.adaptive import AdaptiveTask, Bank, Step, task_of_bank
 from passband.errors import NotEnoughData, warn
 from passband.generate import Connection, JsonMapping, JsonObject, Problem
-from passband.run import Finished, OnStart, Silent, run_session
+from passband.run import OnStart, RunResult, Silent, run_session
 from passband.scorebook.client import item_record
 from passband.scorebook.inference import InferenceCalls
 from passband.scorebook.options import EvaluationSettings
@@ -37,7 +37,7 @@ class LocalRun:
         self._options, self._seed = options, seed
         self._task: AdaptiveTask = task_of_bank(bank, options.test_design())
 
-    def run(self, calls: InferenceCalls, model: str, on_start: OnStart) -> Finished:
+    def run(self, calls: InferenceCalls, model: str, on_start: OnStart) -> RunResult:
         """Run the missing trials in a thread; stop when `on_start`'s function is called."""
         spec, bank = self.spec, self._task.bank
         subject = InferenceSubject(

@@ -36,7 +36,7 @@ from passband.trials import (
     Store,
     StoredProblem,
     TrialRow,
-    canonical,
+    canonical_json,
     imported_spec,
 )
 
@@ -151,7 +151,7 @@ def _record(item: Item) -> str:
     choices = [choice.text for choice in item.choices or ()]
     doc = {"id": item.id, "choices": [choice.id for choice in item.choices or ()]}
     record = {"messages": [["user", item.question]], "targets": [], "choices": choices, "doc": doc}
-    return canonical(record)
+    return canonical_json(record)
 
 
 _PAUSE = 0.5  # seconds before the second attempt at an input; doubles each time

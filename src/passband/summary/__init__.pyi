@@ -27,6 +27,7 @@ from passband.summary.compare.compare import compare_contestants as compare_cont
 from passband.summary.compare.compare import compare_sources as compare_sources
 from passband.summary.compare.models import Contest as Contest
 from passband.summary.compare.models import contestants_of as contestants_of
+from passband.summary.eva.document import MetricsSummary as MetricsSummary
 from passband.summary.eva.file import document_of as document_of
 from passband.summary.eva.file import target_of as target_of
 from passband.summary.eva.file import write_document as write_document

@@ -10,15 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from passband import notes
 from passband.errors import InvalidInput, NotEnoughData, UnknownName
 from passband.notes import Note
 from passband.readers import Remark, RunTally
 from passband.stats.data import SPENT_METRICS, Outcomes, Policy
 from passband.stats.decision import Plan
 from passband.stats.evidence import StoppedCounts, evidence_of, stopping_of
-from passband.stats.interval import Estimate, estimate, on_scale
-from passband.stats.metric import bounds, expand_metrics, measure, parse_metric, parse_name
+from passband.stats.interval import Estimate, estimate, no_certificate, on_scale
+from passband.stats.metric import (
+    bounds,
+    expand_metrics,
+    measure,
+    not_enough_data,
+    not_measurable,
+    parse_metric,
+    parse_name,
+)
+from passband.summary import notes
 from passband.summary.certified import certified_lines
 from passband.summary.default_metrics import default_metrics
 from passband.summary.problem_spread import spread_of
@@ -76,13 +84,13 @@ def stopped_lines(
 def _notes(result: Estimate, request: Request, stopping: StoppedCounts | None) -> tuple[Note, ...]:
     found = result.notes if stopping is None else (_taken(stopping), *result.notes)
     if request.certify or request.calibrate:
-        found += (notes.no_certificate("the trials were stopped by their own outcome"),)
+        found += (no_certificate("the trials were stopped by their own outcome"),)
     return found
 
 
 def _reason(message: str, stopping: StoppedCounts | None) -> Note:
     reason = message if stopping is None else f"{message} {_taken(stopping)}."
-    return notes.not_measurable(reason)
+    return not_measurable(reason)
 
 
 def _taken(stopping: StoppedCounts) -> Note:
@@ -244,7 +252,7 @@ def _line(outcomes: Outcomes, metric: str, request: Request, scorer: str | None)
 
 
 def _reason_group(error: InvalidInput) -> Note:
-    make = notes.not_enough_data if isinstance(error, NotEnoughData) else notes.not_measurable
+    make = not_enough_data if isinstance(error, NotEnoughData) else not_measurable
     return make(str(error))
 
 

@@ -17,7 +17,7 @@ from aiohttp import web
 from passband.errors import InvalidInput, PassbandError, describe
 from passband.readers import Groups
 from passband.summary import ComparisonSummary, Contest, compare_contestants, contestants_of
-from passband.trials import CorruptStore, RunRecord, TrialPlace
+from passband.trials import CorruptStore, RunRecord, TrialId
 from passband.view import questions
 from passband.view.cards import Cards
 from passband.view.desk import Desks, Reading
@@ -398,8 +398,8 @@ def _run_of(request: web.Request) -> tuple[str, int]:
     return request.match_info["folder"], _in_path(request, "run")
 
 
-def _place_of(request: web.Request) -> TrialPlace:
-    return TrialPlace(_in_path(request, "problem"), _in_path(request, "trial"))
+def _place_of(request: web.Request) -> TrialId:
+    return TrialId(_in_path(request, "problem"), _in_path(request, "trial"))
 
 
 def _in_path(request: web.Request, key: str) -> int:

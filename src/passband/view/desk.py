@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from passband.summary import Pace
-from passband.trials import FILE, CorruptStore, Trials, corrupt, is_log_damaged
+from passband.trials import STORE_FILE, CorruptStore, Trials, corrupt_store, is_log_damaged
 from passband.view.shelf import Folder, UnknownRun
 
 T = TypeVar("T")
@@ -44,8 +44,8 @@ class Reading:
 
 def open_to_read(path: Path) -> Trials:
     """Open a store without looking through all of it: every row is checked when it is read."""
-    if is_log_damaged(path / FILE):
-        raise corrupt(path / FILE, _LOG)
+    if is_log_damaged(path / STORE_FILE):
+        raise corrupt_store(path / STORE_FILE, _LOG)
     return Trials(path, trusted=True)
 
 
@@ -93,7 +93,7 @@ class Desk:
 
     def _look(self) -> os.stat_result:
         try:
-            return os.stat(self.folder.path / FILE)
+            return os.stat(self.folder.path / STORE_FILE)
         except OSError:
             self._close()
             raise UnknownRun(self.folder.name) from None

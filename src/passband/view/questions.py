@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from passband.errors import InvalidInput, UnknownName
 from passband.readers import Groups, Options, StoredRun, groups_of_runs
 from passband.summary import Damaged, Look, ProblemRate, ShownProblem, ShownTrial, Wanted, rates_of
-from passband.trials import Column, RunRecord, TrialPlace
+from passband.trials import Column, RunRecord, TrialId
 from passband.view.desk import Reading
 from passband.view.here import Here
 from passband.view.pages.trial import ALONG, TrialPage
@@ -16,7 +16,7 @@ from passband.view.scans import MOST, Extremes
 
 COLUMNS: Mapping[str, Column] = {"slow": "latency_ms", "long": "completion_tokens"}
 _CHIPS = 64  # other trials of a problem that are named on the page of one
-Row = tuple[TrialPlace, ShownTrial | Damaged]
+Row = tuple[TrialId, ShownTrial | Damaged]
 
 
 def record(reading: Reading, number: int) -> RunRecord:
@@ -63,7 +63,7 @@ def rates(reading: Reading, run: RunRecord) -> list[ProblemRate]:
     return reading.keep(("rates", run.number), lambda: rates_of(reading.trials, run, scorer))
 
 
-def _rows(look: Look, places: Sequence[TrialPlace]) -> list[Row]:
+def _rows(look: Look, places: Sequence[TrialId]) -> list[Row]:
     return list(zip(places, look.brief(places), strict=True))
 
 
@@ -72,8 +72,8 @@ def some_trials(
     here: Here,
     run: RunRecord,
     show: str,
-    after: TrialPlace | None = None,
-    before: TrialPlace | None = None,
+    after: TrialId | None = None,
+    before: TrialId | None = None,
 ) -> TrialsPage:
     """Return the trials after a place or before it, that a filter finds."""
     look = look_at(reading, run, show)
@@ -98,7 +98,7 @@ def ranked_trials(
         note = "All trials are being looked at; one moment, please."
         return TrialsPage(show, (), note=note, again=True)
     chosen = of.trials[start : start + TRIALS_A_PAGE]
-    places = [TrialPlace(one.problem, one.trial) for one in chosen]
+    places = [TrialId(one.problem, one.trial) for one in chosen]
     rows = _rows(look_at(reading, run, "all"), places)
     earlier = here.run.ranked(show, max(0, start - TRIALS_A_PAGE)) if start else None
     later = start + TRIALS_A_PAGE
@@ -123,7 +123,7 @@ def problem_trials(
 ) -> TrialsPage:
     """Return the trials of a problem from one on."""
     look = look_at(reading, run, "all")
-    edge = TrialPlace(number, -1 if after is None else after)
+    edge = TrialId(number, -1 if after is None else after)
     places = [p for p in look.after(edge, TRIALS_A_PAGE + 1) if p.problem == number]
     more = len(places) > TRIALS_A_PAGE
     places = places[:TRIALS_A_PAGE]
@@ -132,7 +132,7 @@ def problem_trials(
     return TrialsPage("all", _rows(look, places), earlier, later)
 
 
-def trial(reading: Reading, run: RunRecord, place: TrialPlace, show: str) -> TrialPage:
+def trial(reading: Reading, run: RunRecord, place: TrialId, show: str) -> TrialPage:
     """Return a trial, its neighbours, and the other trials of its problem."""
     look = look_at(reading, run, "all")
     _there(look, *place)
@@ -141,7 +141,7 @@ def trial(reading: Reading, run: RunRecord, place: TrialPlace, show: str) -> Tri
     ways = {"j": along.after(place, 1), "k": along.before(place, 1)}
     if wrong is not None:
         ways |= {"n": wrong.after(place, 1), "p": wrong.before(place, 1)}
-    others = [p for p in look.after(TrialPlace(place.problem, -1), _CHIPS)
+    others = [p for p in look.after(TrialId(place.problem, -1), _CHIPS)
               if p.problem == place.problem]  # fmt: skip
     return TrialPage(
         place,
@@ -170,10 +170,10 @@ def readable(shown: ShownTrial | Damaged) -> ShownTrial:
     return shown
 
 
-def _there(look: Look, problem: int, trial: int) -> TrialPlace:
+def _there(look: Look, problem: int, trial: int) -> TrialId:
     """Return the place of a trial; raise `UnknownName` if it is not recorded."""
-    place = TrialPlace(problem, trial)
-    if look.after(TrialPlace(problem, trial - 1), 1) != [place]:
+    place = TrialId(problem, trial)
+    if look.after(TrialId(problem, trial - 1), 1) != [place]:
         raise UnknownName(f"there is no trial {trial} of problem {problem} here.")
     return place
 

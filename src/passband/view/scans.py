@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from passband.errors import PassbandError
-from passband.trials import Column, Extreme, Found, Trials
+from passband.trials import Column, Extreme, SearchHit, Trials
 from passband.view.desk import open_to_read
 from passband.view.shelf import Folder
 
@@ -23,7 +23,7 @@ _SEARCHES = 2  # at a time
 class Hits:
     """What a search has found since the last look, and how many completions it has read."""
 
-    found: tuple[Found, ...]
+    found: tuple[SearchHit, ...]
     searched: int
 
 
@@ -119,7 +119,7 @@ class _Searcher:
 
     def step(self) -> Hits | None:
         """Search for a moment; None where all has been read."""
-        end, found, searched, more = time.monotonic() + _STEP, list[Found](), 0, False
+        end, found, searched, more = time.monotonic() + _STEP, list[SearchHit](), 0, False
         self.trials.renew()
         try:
             while time.monotonic() < end:

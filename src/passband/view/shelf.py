@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from passband.trials import FILE, is_run_directory
+from passband.trials import STORE_FILE, is_run_directory
 
 _DEEPEST = 3  # levels of folders below one that is given
 _OFTEN = 1.0  # seconds between two looks into the folders
@@ -32,7 +32,7 @@ class Folder:
 
         An empty log is as good as none: a reader makes one where it is missing.
         """
-        store, log = (_state_of(self.path / name) for name in (FILE, f"{FILE}-wal"))
+        store, log = (_state_of(self.path / name) for name in (STORE_FILE, f"{STORE_FILE}-wal"))
         if store is None:
             return None
         return *store, *(log if log is not None and log[-1] else (0, 0, 0))

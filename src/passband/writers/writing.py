@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from passband.errors import InvalidInput
-from passband.trials import EXPORTS, RunRecord, Trials, export, output_file
+from passband.trials import EXPORT_FORMATS, RunRecord, Trials, export_trials, output_file
 from passband.writers.eval_file import write_eval, write_json
 from passband.writers.human_eval import write_human_eval
 from passband.writers.inspect_log import InspectLog
@@ -36,7 +36,7 @@ def _rows(
     def write_rows(
         trials: Trials, runs: Sequence[RunRecord], file: IO[bytes], losses: Losses, timing: bool
     ) -> None:
-        export(trials, runs, form, file, timing=timing, further=further)
+        export_trials(trials, runs, form, file, timing=timing, further=further)
 
     return write_rows
 
@@ -81,7 +81,7 @@ _ENDINGS = {
     ".csv": "csv", ".json": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet",
     ".eval": "eval", "": "jsonl",
 }  # fmt: skip
-assert set(EXPORTS) <= set(writers)
+assert set(EXPORT_FORMATS) <= set(writers)
 
 
 def form_of_name(path: Path) -> str:
@@ -116,14 +116,14 @@ def write(
         writer = replace(writer, write=_rows(_table(form), further))
     if not runs:
         raise InvalidInput(f"{trials.directory} holds no trials yet.")
-    if form not in EXPORTS:
+    if form not in EXPORT_FORMATS:
         for run in runs:
             run.refuse_averages()  # other tools would take the mean over items
     parts = list(_parts(runs, writer.holds))
     if not isinstance(to, Path):
         _require_one(parts, writer, form)
         writer.write(trials, runs, to, losses, timing)
-    elif to.is_dir() and form not in EXPORTS:
+    elif to.is_dir() and form not in EXPORT_FORMATS:
         for part in parts:
             with output_file(to / _file_name(part, writer)) as file:
                 writer.write(trials, part, file, losses, timing)
@@ -136,9 +136,10 @@ def write(
 
 def _table(form: str) -> str:
     """Return a format whose columns can be chosen; raise `InvalidInput` for any other."""
-    if form not in EXPORTS:
+    if form not in EXPORT_FORMATS:
         raise InvalidInput(
-            f"--with adds columns to {', '.join(EXPORTS)}; a file of the format {form} has its own."
+            f"--with adds columns to {', '.join(EXPORT_FORMATS)}; a file of the format {form} "
+            "has its own."
         )
     return form
 

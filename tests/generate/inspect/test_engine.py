@@ -14,7 +14,7 @@ from passband.errors import InvalidInput
 from passband.generate.inspect.engine import EngineChoice, choose_engine
 from passband.generate.inspect.source import InspectTask
 from passband.run.request import make_request
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from support.runs.runs import HURRIED, Notes
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 N = 4
 
 
-def run(task: str, url: str, out: Path, notes: Notes | None = None, **options: Any) -> Finished:
+def run(task: str, url: str, out: Path, notes: Notes | None = None, **options: Any) -> RunResult:
     options = {"n": N, "seed": "s", "concurrency": 4, "base_url": url} | options
     request = make_request(
         f"inspect:support.samples.light_tasks:{task}",

@@ -104,7 +104,7 @@ def test_labels_below_a_split_bar_are_in_the_order_of_its_parts() -> None:
 
 
 def test_an_inner_interval_that_is_the_wider_one_is_named() -> None:
-    words = "where they are the wider ones"
+    words = "Some inner ones are wider"
     lines = [TriesLine("max@*", [1, 2], [5, 6], ([4, 5], [6, 7]), ([1, 2], [8, 9]))]
     assert words in TriesCurve(lines).caption
     assert words in IntervalBars([Bar("avg", 5, (4, 6), (1, 8))]).caption

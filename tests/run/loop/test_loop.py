@@ -23,7 +23,7 @@ from passband.generate.registry import Connection
 from passband.run.loop import loop, recorder
 from passband.run.loop.attempts import NothingAnswered
 from passband.run.loop.loop import Runner
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.run.settings import Settings
 from passband.trials import store
 from passband.trials.file import writer
@@ -56,7 +56,7 @@ class Model(Provider):
         self.closed += 1
 
 
-def run(bench: Bench, model: Any, task: Any = None, **settings: Any) -> Finished:
+def run(bench: Bench, model: Any, task: Any = None, **settings: Any) -> RunResult:
     patience = settings.pop("patience", HURRIED)
     return run_watched(
         bench.notes,
@@ -130,7 +130,7 @@ def test_a_function_is_a_model(bench: Bench) -> None:
 
 
 def test_a_run_inside_an_event_loop(bench: Bench) -> None:
-    async def notebook() -> Finished:
+    async def notebook() -> RunResult:
         return run(bench, Model())
 
     assert asyncio.run(notebook()).ending == "finished"

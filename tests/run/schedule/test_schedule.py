@@ -13,7 +13,7 @@ from passband.run.loop.loop import StuckSchedule
 from passband.run.loop.queue import Queue
 from passband.run.schedule.blocks import Block
 from passband.run.schedule.schedule import EveryProblem, Schedule
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
 from passband.trials.rows import TrialRow
@@ -90,7 +90,7 @@ class Scripted(Provider):
         pass
 
 
-def run(bench: Bench, model: Any, schedule: Any = UntilTwoRight, task: Any = None) -> Finished:
+def run(bench: Bench, model: Any, schedule: Any = UntilTwoRight, task: Any = None) -> RunResult:
     return run_watched(
         bench.notes,
         [task or sums(len(model.rights))],

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, NotEnoughData, Outcomes, estimate
-from passband.notes import PAIRED_BY_POSITION, ZERO_FACTOR_UNPAIRED
 from passband.stats.decision import sign_flips as module
 from passband.stats.decision.comparison import MOST_FLIPS, compare
+from passband.stats.decision.difference import ZERO_FACTOR_UNPAIRED
 from passband.stats.decision.paired import Paired
+from passband.stats.decision.pairing import PAIRED_BY_POSITION
 from passband.stats.decision.sign_flips import sign_flip_p_value
 from passband.stats.interval.default.wilson import student_quantile
 from support.fuzz.properties import one_in

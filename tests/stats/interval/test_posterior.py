@@ -9,9 +9,9 @@ from scipy.special import betaincinv, betaln
 
 from passband import Estimate, InvalidInput, Outcomes, estimate
 from passband.eval import maj_at_k_ci, pass_at_k_ci, pass_hat_k_ci
-from passband.notes import ALL_TRIALS_ALIKE
 from passband.stats.data.counts import Histogram
 from passband.stats.interval.fit.spiked_beta import fit_spiked, fitted_prior
+from passband.stats.interval.posterior import ALL_TRIALS_ALIKE
 from passband.stats.metric.metric import BlendMetric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats

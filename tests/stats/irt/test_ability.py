@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from passband.errors import NotEnoughData, UnknownName
 from passband.stats.irt.ability import AbilityMethod, estimate_ability
-from passband.stats.irt.curves import log_likelihood, slopes
-from passband.stats.irt.items import Items
+from passband.stats.irt.items import Items, log_likelihood, slopes
 from passband.stats.irt.responses import ItemEvidence
 from support.samples.irt_banks import MODELS, bank, banks, scores, thetas
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
-from passband.stats.irt.curves import (
+from passband.stats.irt.items import (
+    Items,
     expected_scores,
     information,
     kl_information,
@@ -17,7 +18,6 @@ from passband.stats.irt.curves import (
     score_slope,
     slopes,
 )
-from passband.stats.irt.items import Items
 from passband.stats.irt.posterior import Grid
 from support.samples.irt_banks import bank, banks, exact_chance, scores, thetas
 

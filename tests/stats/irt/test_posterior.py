@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.stats.irt.curves import log_likelihood
-from passband.stats.irt.items import Items
+from passband.stats.irt.items import Items, log_likelihood
 from passband.stats.irt.posterior import AbilityPosterior, Grid
 from passband.stats.irt.responses import ItemEvidence
 from support.fuzz.properties import one_in

@@ -27,9 +27,7 @@ from passband.report.show.diff import diff_lines
 from passband.report.show.style import TerminalStyle
 from passband.report.show.text import wrapped
 from passband.run.budget import find_price
-from passband.run.label.sheet import read_sheet
-from passband.run.label.ticket import Ticket
-from passband.run.label.value import parse_label
+from passband.run.label.sheet import Ticket, parse_label, read_sheet
 from passband.score.builtin.choice import choice
 from passband.score.builtin.math import normalise
 from passband.score.builtin.numeric import numeric

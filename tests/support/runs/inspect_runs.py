@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.run.request import make_request
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from support.runs.runs import HURRIED, Notes
@@ -14,7 +14,7 @@ from support.runs.runs import HURRIED, Notes
 MODEL = "python:support.samples.inspect_tasks:answer_sums"
 
 
-def run(*tasks: str, model: Any = MODEL, notes: Notes | None = None, **options: Any) -> Finished:
+def run(*tasks: str, model: Any = MODEL, notes: Notes | None = None, **options: Any) -> RunResult:
     """Run tasks twice each into the folder `run`, executed by Inspect."""
     options = {
         "n": 2,

@@ -10,8 +10,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from passband.trials.encoding import canonical
-from passband.trials.file.schema import FILE
+from passband.trials.encoding import canonical_json
+from passband.trials.file.schema import STORE_FILE
 from passband.trials.reader import Trials
 from passband.trials.records import RunRecord
 from passband.trials.repair.salvage import rebuild
@@ -110,7 +110,7 @@ def writing(directory: Path) -> Iterator[Store]:
 
 def problem(at: int, *, cluster: str | None = None, target: str = "42") -> ProblemRow:
     record = {"messages": [["user", f"Question {at}?"]], "targets": [target], "choices": []}
-    return ProblemRow(at, f"p{at}", canonical(record | {"doc": {"id": f"p{at}"}}), cluster)
+    return ProblemRow(at, f"p{at}", canonical_json(record | {"doc": {"id": f"p{at}"}}), cluster)
 
 
 def begin(
@@ -294,4 +294,4 @@ def forget(store: Store, run: int, statuses: Sequence[Status]) -> int:
 def recount(store: Store) -> None:
     """Make the tallies those of the rows that are left, as salvaging does."""
     store._tallies.forget()
-    rebuild(store._connection, store.directory / FILE)
+    rebuild(store._connection, store.directory / STORE_FILE)

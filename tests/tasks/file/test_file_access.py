@@ -10,7 +10,7 @@ import pytest
 
 from passband.errors import InvalidInput, Place
 from passband.tasks.data.rows import DataSource, read_rows
-from passband.tasks.file.file_access import Reach
+from passband.tasks.file.file_access import FileAccess
 from passband.tasks.file.loader import load_task
 from support.runs.commands import run
 
@@ -166,11 +166,11 @@ def test_the_hub_reads_no_file_of_ours(read: Read, path: str, options: Any) -> N
 
 
 def test_the_hub_may_be_asked_for_its_own() -> None:
-    reach = Reach(Path("task"))
+    reach = FileAccess(Path("task"))
     reach.refuse_remote("gsm8k", {"revision": "main"})
     reach.refuse_remote("org/set", {"data_files": "data/test.parquet", "data_dir": "main"})
     reach.refuse_remote("json", {"data_files": "https://example.org/x.json"})
-    Reach(Path("task"), True).refuse_remote("text", {"data_files": "/etc/passwd"})
+    FileAccess(Path("task"), True).refuse_remote("text", {"data_files": "/etc/passwd"})
 
 
 # --- the task file ---------------------------------------------------------------------------

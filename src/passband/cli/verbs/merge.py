@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from passband.cli.options import JsonOption
+from passband.cli.options import JsonOption, Quiet
 
 
 def merge(
@@ -28,15 +28,18 @@ def merge(
         typer.Option("--partial", help="Also read directories that a run is still writing."),
     ] = False,
     json: JsonOption = False,
+    quiet: Quiet = False,
 ) -> None:
     """Copy the trials of several run directories into one."""
     from dataclasses import asdict
     from json import dumps
 
     from passband.report import printable
-    from passband.trials import merge
+    from passband.trials import merge_directories
 
-    report = merge(_sources(runs, output), output, moved_server=moved_server, partial=partial)
+    report = merge_directories(
+        _sources(runs, output), output, moved_server=moved_server, partial=partial
+    )
     for line in (*report.missing, *report.warnings):
         typer.echo(f"warning: {printable(line)}", err=True)
     if json:

@@ -1,15 +1,14 @@
 """`passband show`: look at trials, what was asked and answered and why it was scored so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from passband.cli.options import LowerIsBetter, SkipBad, scales_of
+from passband.cli.options import QuietOptions, RecordOptions, TaskFilterOptions
 
 if TYPE_CHECKING:
     from passband.summary import Look, Shown, Wanted
@@ -19,92 +18,108 @@ if TYPE_CHECKING:
 _PROBLEMS = 10  # of --same-wrong, unless --limit says otherwise
 
 
-def show(
-    run: Annotated[Path, typer.Argument(help="Run directory, or a table or log with texts.")],
+Option = typer.Option
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TrialFilterOptions(TaskFilterOptions):
+    """Which trials to show."""
+
+    GROUP = "Which trials"
     problem: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="Only this problem, by its id (repeatable)."),
-    ] = None,
+        tuple[str, ...], Option(metavar="ID", help="Only this problem, by its id (repeatable).")
+    ] = ()
     trial: Annotated[
-        list[int] | None, typer.Option(help="Only trials of this number, from 0 (repeatable).")
-    ] = None,
-    wrong: Annotated[
-        bool, typer.Option("--wrong", help="Only trials whose score is below the best.")
-    ] = False,
-    right: Annotated[
-        bool, typer.Option("--right", help="Only trials with the best score.")
-    ] = False,
+        tuple[int, ...], Option(help="Only trials of this number, from 0 (repeatable).")
+    ] = ()
+    wrong: Annotated[bool, Option("--wrong", help="Only trials whose score is below the best.")] = (
+        False
+    )
+    right: Annotated[bool, Option("--right", help="Only trials with the best score.")] = False
     no_answer: Annotated[
-        bool, typer.Option("--no-answer", help="Only trials in which no answer was found.")
-    ] = False,
+        bool, Option("--no-answer", help="Only trials in which no answer was found.")
+    ] = False
     disagree: Annotated[
-        bool,
-        typer.Option("--disagree", help="Only trials that judge and label see differently."),
-    ] = False,
+        bool, Option("--disagree", help="Only trials on which judge and label disagree.")
+    ] = False
     status: Annotated[
-        list[str] | None,
-        typer.Option(
+        tuple[str, ...],
+        Option(
             metavar="STATUS",
             help="Only this status: truncated, refused, scorer_error, ... (repeatable).",
         ),
-    ] = None,
-    task: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this task (repeatable).")
-    ] = None,
-    model: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this model (repeatable).")
-    ] = None,
+    ] = ()
     scorer: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Scorer whose scores count. Default: the main one."),
-    ] = None,
+        Option(metavar="NAME", help="Scorer whose scores count. Default: the main one."),
+    ] = None
     limit: Annotated[
-        int | None, typer.Option(help="Show at most N trials (of --same-wrong, problems).", min=1)
-    ] = None,
+        int | None, Option(help="Show at most N trials (of --same-wrong, problems).", min=1)
+    ] = None
+
+    def wanted(self) -> "Wanted":
+        """Return the filter of trials."""
+        from passband.errors import InvalidInput
+        from passband.summary import Wanted
+
+        if self.wrong and self.right:
+            raise InvalidInput(
+                "--wrong and --right exclude each other; without them all are shown."
+            )
+        return Wanted(
+            tuple(dict.fromkeys(self.problem)),
+            tuple(dict.fromkeys(self.trial)),
+            (*self.status, *(["no_answer"] if self.no_answer else ())),
+            None if self.wrong == self.right else self.right,
+            self.scorer,
+            self.disagree,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ShowOptions(TrialFilterOptions, RecordOptions, QuietOptions):
+    """The options of `passband show`."""
+
+    GROUP = "Output"
+    COMMON = (
+        "problem", "trial", "wrong", "right", "no_answer", "limit", "diff", "same_wrong", "full",
+        "json", "quiet",
+    )  # fmt: skip
+    run: Annotated[Path, typer.Argument(help="Run directory, or a table or log with texts.")]
     diff: Annotated[
         tuple[int, int] | None,
-        typer.Option(metavar="A B", help="Compare the texts of trials A and B of one problem."),
-    ] = None,
+        Option(metavar="A B", help="Compare the texts of trials A and B of one problem."),
+    ] = None
     same_wrong: Annotated[
-        bool,
-        typer.Option(
-            "--same-wrong", help="Problems whose wrong answers agree: are the keys right?"
-        ),
-    ] = False,
-    full: Annotated[bool, typer.Option("--full", help="Leave nothing out of long texts.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON, one line per trial.")] = False,
+        bool, Option("--same-wrong", help="Problems whose wrong answers agree: check the keys.")
+    ] = False
+    full: Annotated[bool, Option("--full", help="Do not shorten long texts.")] = False
+    json: Annotated[bool, Option("--json", help="Print JSON, one line per trial.")] = False
     no_pager: Annotated[
-        bool, typer.Option("--no-pager", help="Print to the terminal without a pager.")
-    ] = False,
-    lower_is_better: LowerIsBetter = None,
-    skip_bad: SkipBad = False,
-) -> None:
-    """Show what was asked, answered, extracted and expected, and why it was scored so."""
+        bool, Option("--no-pager", help="Print to the terminal without a pager.")
+    ] = False
+
+
+def show(options: ShowOptions) -> None:
+    """Show prompts, answers, extracted answers, targets and scores."""
     from passband.cli.output import print_notes
     from passband.errors import InvalidInput
     from passband.readers import Options, opened_trials
-    from passband.summary import Wanted, looks
+    from passband.summary import looks
 
-    if wrong and right:
-        raise InvalidInput("--wrong and --right exclude each other; without them all are shown.")
-    statuses = [*(status or ()), *(["no_answer"] if no_answer else ())]
-    wanted = Wanted(
-        tuple(dict.fromkeys(problem or ())), tuple(dict.fromkeys(trial or ())), tuple(statuses),
-        None if wrong == right else right, scorer, disagree,
-    )  # fmt: skip
-    options = Options.of(
-        None, (), task or (), model or (), skip_bad=skip_bad, scales=scales_of(lower_is_better)
-    )
-    with opened_trials(_single(run), options) as trials:
-        runs = trials.chosen_runs(task or (), model or ())
+    wanted, tasks, models, limit = options.wanted(), options.task, options.model, options.limit
+    reading = Options.of(None, (), tasks, models, skip_bad=options.skip_bad, scales=options.scales)
+    with opened_trials(_single(options.run), reading) as trials:
+        runs = trials.chosen_runs(tasks, models)
         if not runs:
-            raise InvalidInput(f"{run} holds no trials yet.")
-        print_notes(text for each in runs for text, matters in each.imported.remarks if matters)
-        form = _Form(json, full, not no_pager)
-        if same_wrong:
+            raise InvalidInput(f"{options.run} holds no trials yet.")
+        if not options.quiet:
+            print_notes(text for each in runs for text, matters in each.imported.remarks if matters)
+        form = _Form(options.json, options.full, not options.no_pager)
+        if options.same_wrong:
             _print_same_wrong(trials, runs, wanted, limit, form)
-        elif diff is not None:
-            _print_diff(trials, runs, wanted, diff, form)
+        elif options.diff is not None:
+            _print_diff(trials, runs, wanted, options.diff, form)
         else:
             _print_trials(trials, looks(trials, runs, wanted), limit, form)
 
@@ -129,7 +144,7 @@ class _Form(NamedTuple):
     pager: bool
 
 
-def _print_trials(source: Trials, chosen: list[Look], limit: int | None, form: _Form) -> None:
+def _print_trials(source: "Trials", chosen: "list[Look]", limit: int | None, form: _Form) -> None:
     from passband.cli.output import print_lines, style_of
     from passband.report import Page, json_line
     from passband.summary import ShownProblem
@@ -146,7 +161,11 @@ def _print_trials(source: Trials, chosen: list[Look], limit: int | None, form: _
 
 
 def _print_diff(
-    source: Trials, runs: list[RunRecord], wanted: Wanted, numbers: tuple[int, int], form: _Form
+    source: "Trials",
+    runs: "list[RunRecord]",
+    wanted: "Wanted",
+    numbers: tuple[int, int],
+    form: _Form,
 ) -> None:
     from passband.cli.output import print_lines, style_of
     from passband.report import Page, json_line
@@ -161,7 +180,7 @@ def _print_diff(
 
 
 def _print_same_wrong(
-    source: Trials, runs: list[RunRecord], wanted: Wanted, limit: int | None, form: _Form
+    source: "Trials", runs: "list[RunRecord]", wanted: "Wanted", limit: int | None, form: _Form
 ) -> None:
     from passband.cli.output import print_lines, print_notes, print_rows, style_of
     from passband.report import agreement_json, agreement_lines, agreement_rows
@@ -179,7 +198,7 @@ def _print_same_wrong(
     print_notes(agreement_lines(agreements, str(source.directory)))
 
 
-def _apart(runs: Iterable[RunRecord]) -> tuple[str, ...]:
+def _apart(runs: "Iterable[RunRecord]") -> tuple[str, ...]:
     """Return which of task and model set the runs apart."""
     names = [(run.task, run.model) for run in runs]
     return tuple(
@@ -187,7 +206,7 @@ def _apart(runs: Iterable[RunRecord]) -> tuple[str, ...]:
     )
 
 
-def _headlines(chosen: Iterable[Look], limit: int | None) -> Iterator[str]:
+def _headlines(chosen: "Iterable[Look]", limit: int | None) -> Iterator[str]:
     from passband.report import headline
 
     found = 0
@@ -201,7 +220,7 @@ def _headlines(chosen: Iterable[Look], limit: int | None) -> Iterator[str]:
     yield ""
 
 
-def _limited(chosen: Iterable[Look], limit: int | None) -> Iterator[Shown]:
+def _limited(chosen: "Iterable[Look]", limit: int | None) -> "Iterator[Shown]":
     """Yield problems and trials, up to a number of trials; no problem without one."""
     from passband.summary import ShownProblem
 
@@ -226,7 +245,7 @@ class _Damage:
     def __init__(self) -> None:
         self._count = 0
 
-    def noted(self, shown: Iterable[Shown]) -> Iterator[Shown]:
+    def noted(self, shown: "Iterable[Shown]") -> "Iterator[Shown]":
         """Yield what is shown, and count what is damaged."""
         from passband.summary import Damaged
 
@@ -236,8 +255,8 @@ class _Damage:
 
     def report(self, directory: Path) -> None:
         """Raise the error of a damaged store if anything could not be read."""
-        from passband.trials import FILE, corrupt
+        from passband.trials import STORE_FILE, corrupt_store
 
         if self._count:
             what = "1 trial" if self._count == 1 else f"{self._count} trials"
-            raise corrupt(directory / FILE, f"{what} could not be read")
+            raise corrupt_store(directory / STORE_FILE, f"{what} could not be read")

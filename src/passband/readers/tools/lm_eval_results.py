@@ -222,12 +222,12 @@ class References:
     """The targets and choices of a task's documents."""
 
     def __init__(self, path: Path, settings: Settings) -> None:
-        from passband.tasks import Answers, ProblemField
+        from passband.tasks import ProblemField, RowTargets
 
         choice = settings.get("doc_to_choice")
         place = Place(path, 1)
         field = None if choice is None else ProblemField("doc_to_choice", choice, place)
-        self._answers = Answers(None, field)
+        self._answers = RowTargets(None, field)
 
     def of(self, doc: Mapping[str, Any], target: Any, problem: str) -> Reference:
         """Return the reference of a document; `target` is its target as the log has it."""

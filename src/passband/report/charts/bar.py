@@ -108,10 +108,7 @@ def wider_note(pairs: Iterable[tuple[Ends | None, Ends | None]]) -> str:
     widths = [[_width(ends) for ends in pair] for pair in pairs]
     if not any(outer and inner and inner > 1.1 * outer for outer, inner in widths):
         return ""
-    return (
-        " Inner ones are still those for these very problems where they are the wider ones: the "
-        "two are estimated separately."
-    )
+    return " Some inner ones are wider: the two are estimated separately."
 
 
 def _width(ends: Ends | None) -> float | None:

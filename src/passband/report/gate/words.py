@@ -39,9 +39,9 @@ def sentence(result: GateResult) -> str:
             f"no loss beyond the tolerance in {counted(len(lines), 'required comparison')}{within}"
         )
     if result.verdict == "regression":
-        return f"worse, beyond noise, in {_listed(lines)}"
+        return f"{_listed(lines)} lost more than chance explains"
     if result.verdict == "undecided":
-        return f"the data do not decide {_listed(lines)}"
+        return f"too little data to decide {_listed(lines)}"
     if not lines:
         return "no comparison is required, so nothing could be shown"
     return f"the runs allow no verdict on {_listed(lines)}"

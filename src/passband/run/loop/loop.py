@@ -16,7 +16,7 @@ from passband.log import INFO, event
 from passband.run.before_asking import nothing_to_ask
 from passband.run.budget import Budget
 from passband.run.judge.judges import Judges
-from passband.run.loop.attempts import Asker, BatchRefused, NothingAnswered, PendingBatch
+from passband.run.loop.attempts import Attempts, BatchRefused, NothingAnswered, PendingBatch
 from passband.run.loop.endpoint import Endpoint, Stopping
 from passband.run.loop.first_scores import FirstScores, ScorersFailed
 from passband.run.loop.queue import Queue
@@ -142,7 +142,8 @@ class Runner:
         self.started = time.monotonic()
         self.endpoint = Endpoint(self.patience, clock=clock)
         self.endpoint.answered_before = any(task_run.counters.done for task_run in self.task_runs)
-        self.asker = Asker(self.endpoint)
+        largest = max((len(task_run.problems) for task_run in self.task_runs), default=1)
+        self.asker = Attempts(self.endpoint, largest)
         self._open = dict.fromkeys(self.task_runs, 0)
         self._first_scores = FirstScores(
             self.task_runs, self.store.directory, self.patience.unscored

@@ -15,7 +15,7 @@ from passband.generate import address_of, is_local, providers
 from passband.run.request import RunRequest, default_directory, make_request, shard_directory
 from passband.run.study.file import ADJUSTMENTS, StudyFile, StudyModel
 from passband.run.study.study import Study, refuse_twice
-from passband.tasks import Adjustments
+from passband.tasks import Overrides
 from passband.trials import is_run_directory
 
 Served = Callable[[str], Sequence[str] | None]
@@ -182,7 +182,7 @@ def _request(
         if name not in given and name not in _OF_THE_STUDY
     }
     fields = [one["gen"] for one in (file.settings, model.settings) if "gen" in one]
-    adjustments = _adjusted(options.get("adjustments") or Adjustments(), settings, fields)
+    adjustments = _adjusted(options.get("adjustments") or Overrides(), settings, fields)
     own = {name: value for name, value in settings.items() if name not in ADJUSTMENTS}
     directory = _directory(model.model, model.settings.get("name"), parent, options)
     if model.price is not None:
@@ -204,8 +204,8 @@ def _options_of(model: str, models: Sequence[str], options: Mapping[str, Any]) -
 
 
 def _adjusted(
-    command: Adjustments, settings: Mapping[str, Any], fields: Sequence[Mapping[str, Any]]
-) -> Adjustments:
+    command: Overrides, settings: Mapping[str, Any], fields: Sequence[Mapping[str, Any]]
+) -> Overrides:
     """Return the adjustments of a command with those of a file, where the command has none."""
     own = {name: settings[name] for name in ADJUSTMENTS if name in settings and name != "gen"}
     gen = {name: value for part in (*fields, command.gen) for name, value in part.items()}

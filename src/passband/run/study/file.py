@@ -30,7 +30,15 @@ from passband.errors import InvalidInput, nearest
 from passband.run.budget import read_price
 from passband.run.study.study import refuse_twice
 from passband.run.task_run import Price
-from passband.tasks import LARGEST, Diagnostic, KeyPath, YamlFile, raise_errors, read_gen, read_yaml
+from passband.tasks import (
+    LARGEST_FILE,
+    Diagnostic,
+    KeyPath,
+    YamlFile,
+    raise_errors,
+    read_gen,
+    read_yaml,
+)
 
 ADJUSTMENTS = ("system", "num_fewshot", "fewshot_as_turns", "gen")
 """Keys that are adjustments of tasks (`passband.tasks.overrides`), and not options of a run."""
@@ -183,7 +191,7 @@ def is_study_file(name: str) -> bool:
     if path.suffix not in (".yaml", ".yml") or not path.is_file():
         return False
     with path.open("rb") as file:
-        return _MARK.search(file.read(LARGEST)) is not None
+        return _MARK.search(file.read(LARGEST_FILE)) is not None
 
 
 def read_study(path: Path) -> StudyFile:

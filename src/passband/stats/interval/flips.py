@@ -32,7 +32,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from passband.notes import Note, flaky_interval
+from passband.notes import Note
 from passband.stats.checks import as_level
 from passband.stats.interval.estimation import Estimate
 from passband.stats.metric.metric import Metric
@@ -160,3 +160,12 @@ def _weighted(weights: Sequence[float], level: float) -> Shift:
     unit = math.sqrt(math.fsum(weight**2 for weight in weights) / count)
     low, high = (float(gammaincinv(count + 0.5, end)) for end in (tail, 1 - tail))
     return Shift(total, total - unit * (count - low), total + unit * (high - count))
+
+
+def flaky_interval(low: float, high: float) -> Note:
+    """Return the note on an interval with room for verdicts that change."""
+    return Note(
+        "flaky-interval",
+        f"the interval has room for verdicts that changed in re-runs; without them it is "
+        f"[{low:.3f}, {high:.3f}]",
+    )

@@ -15,12 +15,21 @@ from typing import Any, Literal
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
-from passband.notes import FEW_RANDOM, MODEL_ACCURACY, Note, misfit, notes_as_json
+from passband.notes import Note, notes_as_json
 from passband.stats.checks import as_level, as_whole
-from passband.stats.irt.curves import expected_scores
+from passband.stats.irt.items import expected_scores
 from passband.stats.irt.posterior import AbilityPosterior
 from passband.stats.irt.responses import weighted
 from passband.types import ArrayLike, Floats
+
+MODEL_ACCURACY = Note(
+    "model-accuracy",
+    "the accuracy on items that were not asked is what the model of the bank expects, and the "
+    "scores of a test hardly show whether that is right; a random share of the items gives an "
+    "interval that needs no model",
+    "weak",
+)
+FEW_RANDOM = Note("few-random", "fewer than 30 random items: the interval is rough")
 
 _FEW = 30
 _UNLIKELY = 0.01  # p-value of the fit below which the model is doubted
@@ -179,3 +188,12 @@ def _drawn(scores: ArrayLike, probabilities: ArrayLike, size: int) -> tuple[Floa
     if not ((chance > 0.0) & (chance <= 1.0)).all():
         raise InvalidInput("probabilities must be above 0 and at most 1.")
     return y, chance
+
+
+def misfit(chance: float) -> Note:
+    """Return the note on scores that contradict the model of a bank."""
+    return Note(
+        "misfit",
+        f"the scores do not fit the model of the bank (p = {chance:.1g}): the interval is likely "
+        "too short",
+    )

@@ -6,6 +6,8 @@ from passband.stats.metric.measurement import Curve as Curve
 from passband.stats.metric.measurement import Measurement as Measurement
 from passband.stats.metric.measurement import bounds as bounds
 from passband.stats.metric.measurement import measure as measure
+from passband.stats.metric.measurement import not_enough_data as not_enough_data
+from passband.stats.metric.measurement import not_measurable as not_measurable
 from passband.stats.metric.names import MetricName as MetricName
 from passband.stats.metric.names import parse_name as parse_name
 from passband.stats.metric.posterior import CategoryCounts as CategoryCounts

@@ -1,5 +1,6 @@
 """Public names of the package; each is imported when it is first used."""
 
+from passband.stats.sequential.allocate import sizes_from as sizes_from
 from passband.stats.sequential.bernstein import BernsteinSequence as BernsteinSequence
 from passband.stats.sequential.bernstein import Rounds as Rounds
 from passband.stats.sequential.rate import RatePlan as RatePlan

@@ -23,15 +23,15 @@ from passband.summary.browse.shown_trial import (
 from passband.summary.checks.programs import outcome_words
 from passband.trials import (
     CallRow,
-    Choice,
     CorruptStore,
-    Differs,
     Matches,
+    OtherScorer,
     ProblemRecord,
     RunRecord,
     ScoreRow,
     ScorerRecord,
-    TrialPlace,
+    TrialFilter,
+    TrialId,
     TrialRow,
     Trials,
 )
@@ -77,11 +77,11 @@ class Look:
         self._chosen = trials.chosen(run, choice)
         self._walk = trials.walk(run, choice)
 
-    def _choice(self) -> Choice:
+    def _choice(self) -> TrialFilter:
         numbers = self._trials.numbers(self.run.number) if self.wanted.problems else {}
         problems = tuple(numbers[key] for key in self.wanted.problems if key in numbers)
         scale = self.scale
-        return Choice(
+        return TrialFilter(
             problems=problems,
             trials=self.wanted.trials,
             statuses=self.wanted.statuses,
@@ -91,7 +91,7 @@ class Look:
             differs=self._differs() if self.wanted.disagree else None,
         )
 
-    def _differs(self) -> Differs:
+    def _differs(self) -> OtherScorer:
         """Return the labels that the scorer is to differ from."""
         labels = label_scorers(self.run)
         if not labels or self.scorer is None:
@@ -99,7 +99,7 @@ class Look:
                 f"{self.run.task} has no labels to disagree with; draw trials to label with "
                 "`passband label`."
             )
-        return Differs(labels[0].number, _middle(labels[0]), _middle(self.scorer))
+        return OtherScorer(labels[0].number, _middle(labels[0]), _middle(self.scorer))
 
     @property
     def scale(self) -> Scale:
@@ -117,7 +117,7 @@ class Look:
 
     def count_all(self) -> Matches:
         """Return how many trials there are, and of how many problems."""
-        return self._trials.chosen(self.run, Choice()).count()
+        return self._trials.chosen(self.run, TrialFilter()).count()
 
     # -- a page at a time ------------------------------------------------------------------
 
@@ -125,20 +125,20 @@ class Look:
         """Return how many trials are wanted, by the tallies; None where these do not say so."""
         return self._walk.count()
 
-    def after(self, place: TrialPlace | None, limit: int) -> list[TrialPlace]:
+    def after(self, place: TrialId | None, limit: int) -> list[TrialId]:
         """Return the first wanted trials after a place, or from the beginning."""
         return self._walk.after(place, limit)
 
-    def before(self, place: TrialPlace | None, limit: int) -> list[TrialPlace]:
+    def before(self, place: TrialId | None, limit: int) -> list[TrialId]:
         """Return the last wanted trials before a place, or from the end."""
         return self._walk.before(place, limit)
 
-    def brief(self, places: Iterable[TrialPlace]) -> list[ShownTrial | Damaged]:
+    def brief(self, places: Iterable[TrialId]) -> list[ShownTrial | Damaged]:
         """Return trials with the beginnings of their texts."""
         problems: dict[int, tuple[ProblemRecord, ShownProblem]] = {}
         return [self._read(place, problems, full=False) for place in places]
 
-    def whole(self, place: TrialPlace) -> ShownTrial | Damaged:
+    def whole(self, place: TrialId) -> ShownTrial | Damaged:
         """Return a trial with all of its text."""
         return self._read(place, {}, full=True)
 
@@ -148,7 +148,7 @@ class Look:
 
     def _read(
         self,
-        place: TrialPlace,
+        place: TrialId,
         problems: dict[int, tuple[ProblemRecord, ShownProblem]],
         *,
         full: bool,

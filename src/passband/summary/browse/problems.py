@@ -10,7 +10,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from passband.stats.data import UNSTATED
-from passband.trials import Choice, ProblemRecord, RunRecord, ScorerRecord, Status, TrialRow, Trials
+from passband.trials import (
+    ProblemRecord,
+    RunRecord,
+    ScorerRecord,
+    Status,
+    TrialFilter,
+    TrialRow,
+    Trials,
+)
 
 Mark = tuple[float | None, str | None]  # a trial's score, and the answer that was scored
 
@@ -112,7 +120,7 @@ class ProblemRate(NamedTuple):
 def rates_of(trials: Trials, run: RunRecord, scorer: ScorerRecord | None) -> list[ProblemRate]:
     """Return the problems of a run, the easiest first, those without a score last."""
     sums = {} if scorer is None else {p: (n, s) for p, n, s in trials.score_sums(scorer.number)}
-    recorded = trials.walk(run, Choice()).matches
+    recorded = trials.walk(run, TrialFilter()).matches
     scale = UNSTATED if scorer is None else run.scale(scorer)
     rates = []
     for key, number in trials.numbers(run.number).items():

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from passband import notes
 from passband.errors import InvalidInput
-from passband.notes import Note
+from passband.notes import Note, plural
 from passband.trials import RunRecord, Trials
 
 
@@ -24,4 +23,12 @@ def known_bad_notes(trials: Trials, run: RunRecord) -> tuple[Note, ...]:
         return ()
     problems = ((p.key, p.record.get("doc") or {}) for p in trials.each_problem(run.number))
     bad = known.among(problems)
-    return (notes.known_bad([(one.key, one.reason) for one in bad]),) if bad else ()
+    return (known_bad([(one.key, one.reason) for one in bad]),) if bad else ()
+
+
+def known_bad(problems: Sequence[tuple[str, str]]) -> Note:
+    """Return the note on problems whose key or text is known to be wrong, with the reasons."""
+    listed = "; ".join(f"{key}: {reason.rstrip('.')}" for key, reason in problems[:5])
+    dots = "; ..." if len(problems) > 5 else ""
+    text = f"{plural(len(problems), 'problem')} known to have a wrong key or text ({listed}{dots})"
+    return Note("known-bad", text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passband import notes
 from passband.notes import Note
 from passband.readers import title_of
 from passband.score import PASSED, canary_names
@@ -24,9 +23,21 @@ def canary_notes(trials: Trials, run: RunRecord) -> Iterator[Note]:
         values = [sum(one.values) / len(one.values) for one in votes]
         if values:
             passed = sum(value >= PASSED for value in values)
-            yield notes.judge_canaries(_title(judge), passed, len(values))
+            yield judge_canaries(_title(judge), passed, len(values))
 
 
 def _title(judge: ScorerRecord) -> str:
     model = (judge.spec or {}).get("model")
     return title_of(judge.name, model if isinstance(model, str) else None)
+
+
+def judge_canaries(judge: str, passed: int, judged: int) -> Note:
+    """Return the note on a judge that was shown answers without content.
+
+    >>> print(judge_canaries("openai:large", 5, 9))
+    the judge openai:large passes 5 of 9 null answers (empty, a mere claim, the answer to another \
+problem): do not trust its rate
+    """
+    said = f"the judge {judge} passes {passed} of {judged} null answers"
+    why = " (empty, a mere claim, the answer to another problem): do not trust its rate"
+    return Note("judge-canaries", said + (why if passed else ""))

@@ -99,7 +99,7 @@ _RARE = bytes(byte for byte in range(32) if byte != ord("\n"))
 _TOGETHER = 200  # rows that are written in one go
 
 
-class JoinedLines:
+class TrialLines:
     """The lines of a run that has at most one scorer, and nothing that is not in every export."""
 
     def __init__(

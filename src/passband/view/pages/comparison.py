@@ -59,7 +59,7 @@ def _header(links: Links, sides: tuple[Side, Side]) -> Html:
         for word, here in (("from", sides[0].here), ("to", sides[1].here))
     ]  # fmt: skip
     turned = links.comparison(sides[1].here.reference, sides[0].here.reference)
-    turn = tag("p", tag("a", "the other way round", href=turned), class_="pager")
+    turn = tag("p", tag("a", "Swap", href=turned), class_="pager")
     return tag("header", tag("h1", "Comparison"), names, turn)
 
 
@@ -150,8 +150,8 @@ def _flips(sides: tuple[Side, Side], task: TaskComparison, rounding: Rounding) -
              for side, value in zip(sides, (flip.value_a, flip.value_b), strict=True)])
         for flip in first.flips
     ]  # fmt: skip
-    return tag("section", head, tag("p", f"{count} changed sides by {first.metric}{shown}.",
-               class_="finding"), tag("table", heads, rows))  # fmt: skip
+    text = f"{count} went from mostly right to mostly wrong, or back, by {first.metric}{shown}."
+    return tag("section", head, tag("p", text, class_="finding"), tag("table", heads, rows))
 
 
 def _linked(side: Side, key: str, text: str) -> Html:

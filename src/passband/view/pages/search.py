@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from passband.errors import PassbandError
 from passband.report import counted
-from passband.trials import Found, TrialPlace
+from passband.trials import SearchHit, TrialId
 from passband.view.here import Here
 from passband.view.markup import name, tag
 from passband.view.pages.trials import search_form
@@ -26,9 +26,9 @@ def search_start(here: Here, text: str) -> str:
     )
 
 
-def search_row(here: Here, found: Found, names: Mapping[int, str]) -> str:
+def search_row(here: Here, found: SearchHit, names: Mapping[int, str]) -> str:
     """Return a trial that has the text; a problem may have come after the names."""
-    place = TrialPlace(found.problem, found.trial)
+    place = TrialId(found.problem, found.trial)
     key = names.get(found.problem, f"problem {found.problem}")
     around = [found.before, tag("mark", found.text), found.after]
     return tag(

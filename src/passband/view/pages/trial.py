@@ -16,7 +16,7 @@ from passband.report import (
     word_changes,
 )
 from passband.summary import Damaged, ShownProblem, ShownTrial
-from passband.trials import TrialPlace
+from passband.trials import TrialId
 from passband.view.here import Here
 from passband.view.markup import Child, Html, fragment, name, tag
 from passband.view.pages.trials import TrialsPage, trials_section
@@ -32,11 +32,11 @@ _LONGEST = 20_000  # characters of what only one text has
 class TrialPage:
     """A trial, its neighbours by key, and the other trials of its problem."""
 
-    place: TrialPlace
+    place: TrialId
     shown: ShownTrial | Damaged
     show: str = "all"
-    ways: Mapping[str, TrialPlace] = field(default_factory=dict)  #: by key: n, p, j, k
-    others: Sequence[tuple[TrialPlace, ShownTrial | Damaged]] = ()
+    ways: Mapping[str, TrialId] = field(default_factory=dict)  #: by key: n, p, j, k
+    others: Sequence[tuple[TrialId, ShownTrial | Damaged]] = ()
 
 
 _WAYS = {"p": "previous wrong", "n": "next wrong", "k": "previous {}", "j": "next {}"}
@@ -87,7 +87,7 @@ def _ways(here: Here, of: TrialPage) -> Html:
     return tag("p", steps, class_="ways")
 
 
-def _rest(here: Here, place: TrialPlace, shown: ShownTrial) -> Html | None:
+def _rest(here: Here, place: TrialId, shown: ShownTrial) -> Html | None:
     """Return a link to the whole text, where some of it is left out."""
     texts = [text for _, text in texts_of(shown)]
     kinds = [kind for text in texts for kind, _ in pieces_of(text, None, LONG)]
@@ -107,11 +107,15 @@ def _others(here: Here, of: TrialPage) -> Html | None:
         "section",
         tag("h2", "Trials of this problem"),
         tag("div", chips, class_="trials"),
-        tag("p", tag("a", "all of them", href=here.run.problem(of.place.problem)), class_="pager"),
+        tag(
+            "p",
+            tag("a", "All trials of this problem", href=here.run.problem(of.place.problem)),
+            class_="pager",
+        ),
     )
 
 
-def _chip(here: Here, place: TrialPlace, shown: ShownTrial | Damaged, own: TrialPlace) -> Html:
+def _chip(here: Here, place: TrialId, shown: ShownTrial | Damaged, own: TrialId) -> Html:
     if isinstance(shown, Damaged):
         return tag("span", f"{place.trial} damaged")
     of = verdict(shown)
@@ -146,7 +150,7 @@ def texts_of(shown: ShownTrial) -> list[tuple[str, str]]:
     return texts if shown.text is None else [*texts, ("answered", shown.text)]
 
 
-def text_page(here: Here, place: TrialPlace, shown: ShownTrial, part: int) -> str:
+def text_page(here: Here, place: TrialId, shown: ShownTrial, part: int) -> str:
     """Return a part of everything that a model wrote in a trial."""
     whole = "\n\n".join(f"[{label}]\n{text}" for label, text in texts_of(shown))
     parts = max(1, -(-len(whole) // PART))
@@ -174,7 +178,7 @@ def text_page(here: Here, place: TrialPlace, shown: ShownTrial, part: int) -> st
 
 def difference_page(here: Here, number: int, first: ShownTrial, second: ShownTrial) -> str:
     """Return two trials of a problem as one text, with what only one of them has marked."""
-    places = [TrialPlace(number, shown.trial) for shown in (first, second)]
+    places = [TrialId(number, shown.trial) for shown in (first, second)]
     heads = [
         tag("p", mark, " ", tag("a", f"trial {shown.trial}", href=here.run.trial(place)),
             f": {verdict(shown).word}, ", tag("bdi", (verdict(shown).answer or "")[:200]))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from passband.report import latency_text, verdict
 from passband.summary import Damaged, ShownTrial
-from passband.trials import TrialPlace
+from passband.trials import TrialId
 from passband.view.here import Here
 from passband.view.markup import Child, Html, fragment, name, tag
 from passband.view.shell import page
@@ -22,7 +22,7 @@ class TrialsPage:
     """Some trials, and the addresses of those before and after them."""
 
     show: str
-    rows: Sequence[tuple[TrialPlace, ShownTrial | Damaged]]
+    rows: Sequence[tuple[TrialId, ShownTrial | Damaged]]
     earlier: str | None = None
     later: str | None = None
     note: str = ""
@@ -51,7 +51,7 @@ def trials_section(here: Here, some: TrialsPage) -> Html:
 
 
 def trials_table(
-    here: Here, rows: Sequence[tuple[TrialPlace, ShownTrial | Damaged]], show: str = "all"
+    here: Here, rows: Sequence[tuple[TrialId, ShownTrial | Damaged]], show: str = "all"
 ) -> Html:
     """Return trials as rows: what was answered, what was expected, and what became of it."""
     heads = tag(
@@ -63,7 +63,7 @@ def trials_table(
     return tag("table", heads, [_row(here, place, one, show) for place, one in rows])
 
 
-def _row(here: Here, place: TrialPlace, shown: ShownTrial | Damaged, show: str) -> Html:
+def _row(here: Here, place: TrialId, shown: ShownTrial | Damaged, show: str) -> Html:
     if isinstance(shown, Damaged):
         return tag("tr", tag("td", name(shown.problem)), tag("td", place.trial),
                    tag("td", f"damaged: {shown.why}", colspan=5, class_="wrong"))  # fmt: skip

@@ -13,25 +13,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes, estimate
-from passband.notes import (
-    EQUAL_RESAMPLES,
-    EVA_CLUSTERS,
-    EVA_ZERO_WIDTH,
-    NO_SPREAD,
-    NO_TRIAL_NOISE,
-    ONE_CLUSTER,
-    ONE_PROBLEM_NO_INTERVAL,
-)
 from passband.stats.data.evidence import COUNTS_FIXED
 from passband.stats.interval.bootstrap.draws import Replicates, bootstrap_means, bootstrap_totals
-from passband.stats.interval.bootstrap.eva_bootstrap import eva_means
+from passband.stats.interval.bootstrap.eva_bootstrap import EVA_CLUSTERS, EVA_ZERO_WIDTH, eva_means
 from passband.stats.interval.bootstrap.exact import (
     MeanDistribution,
     ValuePool,
     bootstrap_distribution,
     distribution_of_mean,
 )
+from passband.stats.interval.bootstrap.methods import EQUAL_RESAMPLES
 from passband.stats.interval.bootstrap.units import units_of
+from passband.stats.interval.notes import (
+    NO_SPREAD,
+    NO_TRIAL_NOISE,
+    ONE_CLUSTER,
+    ONE_PROBLEM_NO_INTERVAL,
+)
 from passband.stats.interval.registry import methods
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.registry import parse_metric

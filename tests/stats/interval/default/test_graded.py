@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes, estimate
-from passband.notes import (
-    NO_SPREAD,
-    NO_TRIAL_NOISE,
-    ONE_CLUSTER,
-    ONE_PROBLEM_NO_INTERVAL,
-    joined,
-)
+from passband.notes import joined
 from passband.stats.checks import Over
 from passband.stats.data.scale import UNIT, Scale
 from passband.stats.interval.default.wilson import roots, student_quantile
 from passband.stats.interval.estimation import Estimate
+from passband.stats.interval.notes import (
+    NO_SPREAD,
+    NO_TRIAL_NOISE,
+    ONE_CLUSTER,
+    ONE_PROBLEM_NO_INTERVAL,
+)
 from passband.stats.metric.components import BestScore, MeanScore
 from passband.stats.metric.metric import BlendMetric, Metric
 from passband.stats.metric.names import MetricName

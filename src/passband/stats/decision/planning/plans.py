@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
-from passband.notes import Note, assumed_correlation, claim_refused, joined, notes_as_json
+from passband.notes import Note, claim_refused, joined, notes_as_json
 from passband.stats.checks import (
     Over,
     as_correlation,
@@ -19,12 +19,12 @@ from passband.stats.checks import (
     as_positive,
     as_share,
     as_whole,
-    check_outcomes,
 )
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes
 from passband.stats.decision.planning.file import Plan, PlannedDesign
 from passband.stats.decision.planning.variances import (
     CORRELATION,
+    assumed_correlation,
     pair_of_numbers,
     pair_of_pilot,
 )

@@ -14,9 +14,9 @@ from passband.errors import InvalidInput
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Crashed, Provider, Request
 from passband.generate.registry import Connection
-from passband.run.schedule.until import until_schedule
-from passband.run.session import Finished
-from passband.run.settings import Settings, Until
+from passband.run.schedule.width import until_schedule
+from passband.run.session import RunResult
+from passband.run.settings import Settings, WidthGoal
 from passband.score.scorer import Reference, Score, Scorer
 from passband.stats.data.evidence import Evidence, Finding
 from passband.stats.data.scale import UNIT
@@ -29,7 +29,7 @@ from passband.trials.reader import Trials
 from support.runs.commands import process, run
 from support.runs.runs import HURRIED, Bench, run_watched, sums
 
-GOAL = Until(0.07)
+GOAL = WidthGoal(0.07)
 RATES = [0.9, 0.1, 0.5, 0.7, 1.0, 0.0, 0.3, 0.6, 0.95, 0.2]
 
 
@@ -71,10 +71,10 @@ class Chancy(Provider):
 def start(
     bench: Bench,
     model: Any = None,
-    until: Until | None = None,
+    until: WidthGoal | None = None,
     tasks: Sequence[Task] | None = None,
     **settings: Any,
-) -> Finished:
+) -> RunResult:
     model = model or Chancy()
     return run_watched(
         bench.notes,
@@ -82,7 +82,7 @@ def start(
         model,
         bench.directory,
         settings=Settings(
-            until=until or Until(0.1),
+            until=until or WidthGoal(0.1),
             patience=HURRIED,
             seed="s",
             **{"concurrency": 8} | settings,
@@ -222,13 +222,13 @@ def test_the_most_rounds_end_it(bench: Bench) -> None:
 
 
 def test_another_goal_begins_where_the_run_is(bench: Bench) -> None:
-    start(bench, until=Until(0.15))
+    start(bench, until=WidthGoal(0.15))
     before = stood(bench).rounds
-    start(bench, until=Until(0.1))
+    start(bench, until=WidthGoal(0.1))
     assert stood(bench).start == before
     assert stood(bench).rounds > before
     after = stood(bench).rounds
-    start(bench, last := Chancy(), until=Until(0.2))
+    start(bench, last := Chancy(), until=WidthGoal(0.2))
     assert last.asked == []
     assert (stood(bench).rounds, stood(bench).reason) == (after, "reached")
 
@@ -243,37 +243,37 @@ def test_each_task_has_its_own_stop(bench: Bench) -> None:
 
 
 def test_with_a_proof_it_takes_longer_and_says_so(bench: Bench, another: Bench) -> None:
-    start(bench, until=Until(0.15))
-    start(another, until=Until(0.15, proof=True))
+    start(bench, until=WidthGoal(0.15))
+    start(another, until=WidthGoal(0.15, proof=True))
     assert stood(another).rounds > stood(bench).rounds
     assert "holds with at least 95 %" in stood(another).statement
     assert "looks only at the width" in stood(bench).statement
     assert "unless" not in stood(another).statement
     before = stood(another).rounds
-    start(another, until=Until(0.14, proof=True))
+    start(another, until=WidthGoal(0.14, proof=True))
     said = f"unless ±0.14, set when {before} rounds were there, was chosen by what they showed"
     assert said in stood(another).statement
 
 
 def test_another_level_is_said_and_not_vouched_for(bench: Bench) -> None:
-    start(bench, until=Until(0.1, level=0.9))
+    start(bench, until=WidthGoal(0.1, level=0.9))
     assert "] at 90 % for these" in stood(bench).statement
     assert "at 90 % was not measured" in stood(bench).statement
     assert "held the truth" not in stood(bench).statement
 
 
 def test_a_floor_is_said_after_four_rounds_and_before_the_rest(bench: Bench) -> None:
-    start(bench, until=Until(0.19, over="problems"))
+    start(bench, until=WidthGoal(0.19, over="problems"))
     result = stood(bench)
     assert (result.reason, result.rounds) == ("floor", 4)
     assert "cannot reach ±0.19 for problems like these with 10 problems" in result.statement
     with pytest.raises(InvalidInput, match=r"with 10 problems: at least ±0\.15, whatever"):
-        start(bench, last := Chancy(), until=Until(0.1, over="problems"))
+        start(bench, last := Chancy(), until=WidthGoal(0.1, over="problems"))
     assert last.asked == []
 
 
 def test_the_target_and_a_forecast_are_said(bench: Bench) -> None:
-    start(bench, until=Until(0.05))
+    start(bench, until=WidthGoal(0.05))
     first, second = (note for note in bench.notes.notes if note.startswith("sums: "))
     assert "until pass@1 is known to ±0.05 for these 10 problems, the model sampled" in first
     assert "after 4 rounds; about" in second
@@ -310,7 +310,7 @@ def test_what_is_refused(bench: Bench, another: Bench) -> None:
         return problems[:limit]
 
     with pytest.raises(InvalidInput, match="not for problems in clusters"):
-        start(another, until=Until(0.3, over="problems"), tasks=[replace(clustered, load=load)])
+        start(another, until=WidthGoal(0.3, over="problems"), tasks=[replace(clustered, load=load)])
     start(another, tasks=[replace(clustered, load=load)])
     with pytest.raises(InvalidInput, match="trials of 5 other problems"):
         start(another, limit=5)

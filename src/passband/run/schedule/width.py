@@ -1,4 +1,4 @@
-"""The schedule of `--until`: complete rounds, until the interval is narrow enough.
+"""Schedule complete rounds until the interval is narrow enough: `--until`.
 
 A round is one trial of every problem. The rule looks after complete rounds only, and decides from
 rows on disk, so a run that was killed stops where it would have stopped. Which problem is asked how

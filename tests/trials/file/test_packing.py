@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from passband.trials.file.schema import FILE, CorruptStore
+from passband.trials.file.schema import STORE_FILE, CorruptStore
 from passband.trials.reader import Trials
-from passband.trials.repair.salvage import salvage
+from passband.trials.repair.salvage import salvage_store
 from support.samples.stores import begin, filled, writing
 
 
 def copies(directory: Path) -> list[tuple[str, int]]:
-    with closing(sqlite3.connect(directory / FILE)) as connection:
+    with closing(sqlite3.connect(directory / STORE_FILE)) as connection:
         return connection.execute("SELECT name, number FROM spare ORDER BY 1, 2").fetchall()
 
 
@@ -34,17 +34,17 @@ def test_a_lost_run_or_scorer_is_salvaged(tmp_path: Path, table: str, how: str) 
     directory = filled(tmp_path / "run", [[1, 0, 1], [0, 0, 1]])
     with Trials(directory) as trials:
         expected = trials.runs(), list(trials.trials(trials.run()))
-    with closing(sqlite3.connect(directory / FILE)) as connection:
+    with closing(sqlite3.connect(directory / STORE_FILE)) as connection:
         query = f"SELECT rootpage FROM sqlite_master WHERE name='{table}'"
         start = 4096 * (connection.execute(query).fetchone()[0] - 1)
-    data = bytearray((directory / FILE).read_bytes())
+    data = bytearray((directory / STORE_FILE).read_bytes())
     if how == "page":
         data[start : start + 4096] = bytes(4096)
     else:
         data[start + 4090] ^= 1
-    (directory / FILE).write_bytes(data)
+    (directory / STORE_FILE).write_bytes(data)
     with pytest.raises(CorruptStore), Trials(directory) as trials:
         trials.runs()
-    salvage(directory, tmp_path / "new")
+    salvage_store(directory, tmp_path / "new")
     with Trials(tmp_path / "new") as trials:
         assert (trials.runs(), list(trials.trials(trials.run()))) == expected

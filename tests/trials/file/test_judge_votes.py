@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from passband.trials.query.judge_votes import votes_of
+from passband.trials.file.judge_calls import votes_of
 from passband.trials.reader import Trials
 from passband.trials.rows import CallRow
 from support.samples.stores import call, judged

@@ -5,23 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
-from passband.notes import (
-    LABELS_TAKEN_AS_RANDOM,
-    ONE_TRIAL,
-    Note,
-    failed_verdicts,
-    few_labelled_problems,
-    few_labels,
-    judge_adds_nothing,
-    no_disagreement,
-    single_trials,
-    unlabelled_verdict,
-)
+from passband.notes import Note, plural
 from passband.stats.checks import Over
+from passband.stats.interval.notes import ONE_TRIAL, single_trials
 from passband.stats.judged.judged import Judged
 from passband.stats.judged.strata import Bounds, Strata
 from passband.stats.metric.components import BestScore, Credit, MeanScore
 from passband.stats.metric.metric import Metric
+
+LABELS_TAKEN_AS_RANDOM = Note(
+    "labels-taken-as-random",
+    "how the labelled trials were drawn is not recorded; they are taken as a random sample, and if "
+    "they were picked by eye this number is wrong",
+    "weak",
+)
+TRIALS_AS_PROBLEMS = Note(
+    "judged-over-problems",
+    "the noise of sampling cannot be told from the spread of the problems for this metric, so this "
+    "is the wider interval over problems",
+)
 
 _FEW_LABELS = 30
 _FEW_PROBLEMS = 15  # with labels, several in one
@@ -144,3 +146,68 @@ def check_labels(judged: Judged) -> None:
             f"the {count} labels are on {problems} problem{'s' * (problems != 1)}: at least "
             f"{FEWEST_PROBLEMS} problems need labels to say how the judge does on others."
         )
+
+
+def few_labels(labels: int) -> Note:
+    """Return the note on an interval that rests on few labels."""
+    return Note("few-labels", f"{labels} labels: the interval is safe but wide; 50 or more help")
+
+
+def few_labelled_problems(problems: int) -> Note:
+    """Return the note on labels that come from a handful of problems."""
+    return Note(
+        "few-labelled-problems",
+        f"all labels are on {plural(problems, 'problem')}, which say little about the judge on "
+        "others; spread them over more",
+    )
+
+
+def no_disagreement(labels: int, bias: float) -> Note:
+    """Return the note on labels that all agree with the judge.
+
+    >>> print(no_disagreement(40, 0.0612))
+    the judge agrees with all 40 labels, which still leaves room for a bias of up to 6 points
+    """
+    return Note(
+        "no-disagreement",
+        f"the judge agrees with all {labels} labels, which still leaves room for a bias of up to "
+        f"{100 * bias:.0f} points",
+    )
+
+
+def judge_adds_nothing(explained: float) -> Note:
+    """Return the note on a judge whose scores hardly go along with the labels."""
+    return Note(
+        "judge-adds-nothing",
+        f"the judge adds nothing to the labels: it explains {explained:.0%} of their variance",
+    )
+
+
+def unlabelled_verdict(verdict: str, share: float) -> Note:
+    """Return the note on a verdict of which no trial is labelled.
+
+    >>> print(unlabelled_verdict("passed", 0.031))
+    no trial that the judge passed is labelled (3.1% of all): anything from none to all of them \
+may be right
+    """
+    trials = "without a verdict" if verdict == "none" else f"that the judge {verdict}"
+    return Note(
+        "unlabelled-verdict",
+        f"no trial {trials} is labelled ({share:.1%} of all): anything from none to all of them "
+        "may be right",
+    )
+
+
+def failed_verdicts(failed: int, trials: int, low: float, high: float, labels: int) -> Note:
+    """Return the note on verdicts that could not be read, and on how far they could move the value.
+
+    >>> print(failed_verdicts(12, 800, 0.6004, 0.6151, 2))
+    12 of 800 trials have no verdict, and are estimated by the 2 labels among them; with all of \
+them wrong it would be 0.600, with all of them right 0.615
+    """
+    among = f"the {plural(labels, 'label')} among them" if labels else "the labels of the others"
+    return Note(
+        "failed-verdicts",
+        f"{failed} of {plural(trials, 'trial')} have no verdict, and are estimated by {among}; "
+        f"with all of them wrong it would be {low:.3f}, with all of them right {high:.3f}",
+    )
