@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from passband.adaptive import ALL_SPLITS
 from passband.errors import InvalidInput, WrongType
-from passband.generate import JsonMapping
 from passband.scorebook.datasets import Datasets
 from passband.scorebook.hyperparameters import Hyperparameters
 from passband.scorebook.inference import InferenceFunction
@@ -41,7 +40,7 @@ async def evaluate_async(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: JsonMapping | None = None,
+    metadata: Mapping[str, Any] | None = None,
     seed: int | None = None,
     return_items: Literal[False] = False,
     **options: Unpack[EvaluateOptions],
@@ -54,7 +53,7 @@ async def evaluate_async(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: JsonMapping | None = None,
+    metadata: Mapping[str, Any] | None = None,
     seed: int | None = None,
     return_items: bool = False,
     **options: Unpack[EvaluateOptions],
@@ -66,7 +65,7 @@ async def evaluate_async(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: JsonMapping | None = None,
+    metadata: Mapping[str, Any] | None = None,
     seed: int | None = None,
     return_items: bool = False,
     **options: Unpack[EvaluateOptions],
@@ -106,7 +105,7 @@ def evaluate(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: JsonMapping | None = None,
+    metadata: Mapping[str, Any] | None = None,
     seed: int | None = None,
     return_items: Literal[False] = False,
     **options: Unpack[EvaluateOptions],
@@ -119,7 +118,7 @@ def evaluate(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: JsonMapping | None = None,
+    metadata: Mapping[str, Any] | None = None,
     seed: int | None = None,
     return_items: bool = False,
     **options: Unpack[EvaluateOptions],
@@ -131,7 +130,7 @@ def evaluate(
     split: str | None = None,
     experiment_id: str | None = None,
     project_id: str | None = None,
-    metadata: JsonMapping | None = None,
+    metadata: Mapping[str, Any] | None = None,
     seed: int | None = None,
     return_items: bool = False,
     **options: Unpack[EvaluateOptions],

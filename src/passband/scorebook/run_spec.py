@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from passband.generate import JsonMapping
 from passband.run import default_directory
 from passband.scorebook.eval_dataset import EvalDataset
 from passband.tasks import Task
@@ -19,12 +19,12 @@ class AdaptiveEvalRunSpec:
 
     dataset: str  # "mmlu:adaptive"
     dataset_index: int
-    hyperparameter_config: JsonMapping
+    hyperparameter_config: Mapping[str, Any]
     hyperparameters_index: int
     experiment_id: str | None = None
     project_id: str | None = None
     split: str | None = None
-    metadata: JsonMapping | None = None
+    metadata: Mapping[str, Any] | None = None
     given: str = ""  # the data set in the words of the caller
 
     @property
@@ -44,11 +44,11 @@ class ClassicEvalRunSpec:
 
     dataset: EvalDataset | Task
     dataset_index: int
-    hyperparameter_config: JsonMapping
+    hyperparameter_config: Mapping[str, Any]
     hyperparameters_index: int
     experiment_id: str | None = None
     project_id: str | None = None
-    metadata: JsonMapping | None = None
+    metadata: Mapping[str, Any] | None = None
 
     @property
     def label(self) -> str:
