@@ -1,12 +1,13 @@
 """Directories of ZIP files: read, or put together again from the members that are whole."""
 
 import io
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from passband.files.zip import BadDirectory, Directory, first_name, local_name
-from support.samples.inspect_logs import STORED, write_zip, zipfile
+from support.samples.inspect_logs import STORED, write_zip
 
 CONTENTS = {"a": b"1" * 50, "b/../c": b"2" * 70, "é": b"3"}
 
@@ -81,10 +82,10 @@ def test_sizes_behind_the_data_end_the_search() -> None:
         def writable(self) -> bool:
             return True
 
-        def write(self, data: bytes) -> int:  # type: ignore[override]
+        def write(self, data: bytes) -> int:
             return buffer.write(data)
 
-    with zipfile.ZipFile(Pipe(), "w") as file:  # type: ignore[arg-type]
+    with zipfile.ZipFile(Pipe(), "w") as file:
         file.writestr("a", b"1")
         file.writestr("b", b"2")
     assert list(directory(buffer.getvalue()).members) == ["a", "b"]

@@ -1,7 +1,8 @@
 """Every registered reader: it knows its own files alone, reads them, and refuses broken ones.
 
 Samples are in tests/support/samples/log_samples.py. They are broken in all ways that a file in the
-world is: cut off, overwritten, with fields that are absent, twice there, or of another type, deep inside.
+world is: cut off, overwritten, with fields that are absent, twice there, or of another type, deep
+inside.
 """
 
 import copy

@@ -40,7 +40,7 @@ def mixed(request: Received) -> Behaviour:
 def test_a_second_process_reads_one_moment_after_another(bench: Bench) -> None:
     task, total = sums(12), 12 * 4
     bench.play(task=task, n=1)
-    command = [sys.executable, READER, bench.directory, str(total)]
+    command = [sys.executable, str(READER), str(bench.directory), str(total)]
     counts: list[int] = []
     with (
         FaultServer(mixed) as server,
@@ -104,8 +104,8 @@ def test_a_disk_that_is_really_full(task_file: Path, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     with FaultServer(long_text) as server:
-        filling = [sys.executable, "-c", FILLING, disk, task_file, server.url]
-        command = ["unshare", "-rm", "sh", "-c", MOUNTED, "sh", disk, *filling]
+        filling = [sys.executable, "-c", FILLING, str(disk), str(task_file), server.url]
+        command = ["unshare", "-rm", "sh", "-c", MOUNTED, "sh", str(disk), *filling]
         environment = os.environ | {"PYTHONPATH": str(READER.parents[2])}
         done = subprocess.run(command, capture_output=True, env=environment, timeout=120)
         told = done.stderr.decode()

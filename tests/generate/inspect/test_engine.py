@@ -26,9 +26,9 @@ N = 4
 
 
 def run(task: str, url: str, out: Path, notes: Notes | None = None, **options: Any) -> Finished:
-    options = {"n": N, "seed": "s", "concurrency": 4, "base_url": url} | options
+    defaults: dict[str, Any] = {"n": N, "seed": "s", "concurrency": 4, "base_url": url}
     request = make_request(
-        f"inspect:light_tasks:{task}", "openai:m", out=out, patience=HURRIED, **options
+        f"inspect:light_tasks:{task}", "openai:m", out=out, patience=HURRIED, **(defaults | options)
     )
     return request.run(notes or Notes())
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 
 import pytest
 
-from passband.generate.inspect import patience
 from passband.generate.inspect.patience import PatientProvider
 from passband.generate.provider import (
     Completion,
@@ -52,7 +52,7 @@ class Scripted:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock(1000.0)
-    monkeypatch.setattr(patience.time, "monotonic", clock)
+    monkeypatch.setattr(time, "monotonic", clock)
     return clock
 
 

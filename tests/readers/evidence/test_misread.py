@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from passband.readers.evidence.misread import misread_findings
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
+from passband.trials.encoding import canonical
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from support.samples.stores import canonical, filled, writing
+from support.samples.stores import filled, writing
 
 BOXED = [{"function": "extract", "rules": ["boxed"]}]
 
 
-def asked(directory: Path, texts: list[str], steps: list[dict[str, object]]) -> Path:
+def asked(directory: Path, texts: list[str], steps: Sequence[Mapping[str, Any]]) -> Path:
     """A run of one trial per problem, whose key is 42, scored by exact_match."""
     scorer = make_scorer("exact_match", steps=steps)
     with writing(directory) as store:

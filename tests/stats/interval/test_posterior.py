@@ -274,7 +274,7 @@ def test_hierarchical_closes_in_on_the_truth() -> None:
     assert found.high is not None
     assert found.low < 0.6500 < found.high < found.low + 0.03
     these = over_trials(outcomes, "pass@8", "hierarchical")
-    assert these.low < 1.0 - ((1.0 - p) ** 8).mean() < these.high  # type: ignore[operator]
+    assert these.low < 1.0 - ((1.0 - p) ** 8).mean() < these.high
 
 
 def test_spikes_are_found_where_they_are() -> None:

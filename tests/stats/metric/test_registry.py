@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from passband import InvalidInput, NotEnoughData, Outcomes, compare, curve, measure, measure_all
 from passband.errors import UnknownName
+from passband.stats.data.outcomes import Policy
 from passband.stats.data.spending import SPENT_METRICS
 from passband.stats.metric import credits
 from passband.stats.metric.metric import BlendMetric
@@ -248,7 +249,7 @@ def test_more_draws_than_trials_are_refused(key: str) -> None:
 
 
 @pytest.mark.parametrize("policy", ["drop", "fail"])
-def test_policy_decides_about_unscored_trials(policy: str) -> None:
+def test_policy_decides_about_unscored_trials(policy: Policy) -> None:
     outcomes = Outcomes.from_array([[1, 0, None, None], [1, 1, 1, None]])
     found = measure(outcomes, "pass@1", policy=policy)
     assert found.value == (0.75 if policy == "drop" else (1 / 4 + 3 / 4) / 2)

@@ -233,7 +233,7 @@ def attempt(task: str, number: int, resolved: bool | None, mode: str = "unset") 
     }  # fmt: skip
 
 
-TERMINAL_BENCH = {
+TERMINAL_BENCH: dict[str, Any] = {
     "results.json": {
         "id": "x",
         "results": [
@@ -342,10 +342,10 @@ NEMO_EVALUATOR = [
     step(1, 1, 1.0, method="exact"),
 ]
 
-# -- tools of tests/support/samples/tool_logs.py -----------------------------------------------------------
+# -- tools of tests/support/samples/tool_logs.py ------------------------------------------------
 
 TOOL_LOGS = {
-    name: Sample(FILES[name], *counts)
+    name: Sample(FILES[name], *counts)  # type: ignore[arg-type]
     for name, counts in {
         "human-eval": (2, 1), "openai-evals": (1, 1, 2), "verifiers": (3, 3), "lm-eval": (2, 2),
         "evalplus": (2, 0), "tau-bench": (2, 1, 2), "lm-eval results": (1, 1),
