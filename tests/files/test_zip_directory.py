@@ -1,13 +1,12 @@
 """Directories of ZIP files: read, or put together again from the members that are whole."""
 
 import io
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from passband.files.zip import BadDirectory, Directory, first_name, local_name
-from support.samples.inspect_logs import STORED, write_zip
+from support.samples.inspect_logs import STORED, write_zip, zipfile
 
 CONTENTS = {"a": b"1" * 50, "b/../c": b"2" * 70, "é": b"3"}
 

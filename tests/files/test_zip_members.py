@@ -2,7 +2,6 @@
 
 import struct
 import sys
-import zipfile
 import zlib
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from passband import InvalidInput
 from passband.files import zip
 from passband.files.zip import ZipMembers
-from support.samples.inspect_logs import DEFLATED, STORED, ZSTD, write_zip
+from support.samples.inspect_logs import DEFLATED, STORED, ZSTD, write_zip, zipfile
 
 if sys.version_info < (3, 14):
     from backports import zstd

@@ -1,7 +1,6 @@
 """Files in Inspect's format .eval: finished and killed runs, old and odd ones, damaged ones."""
 
 import json
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from support.samples.inspect_logs import (
     write_eval,
     write_killed,
     write_zip,
+    zipfile,
 )
 
 ROWS: dict[str | int, list[Any]] = {"a": ["C", "I", "C"], "b": ["I", "I", "C"]}
