@@ -19,7 +19,7 @@ def scores(records: Lines | Items) -> LogBuilder:
     builder = LogBuilder("t", "M", Source("none", "x", ""), ("right",))
     for place, record in records:
         with records.checking(place):
-            builder.add(record.get("id"), record.get("trial"), scores={"right": record.get("s")})  # type: ignore[arg-type]
+            builder.add(record.get("id"), record.get("trial"), scores={"right": record.get("s")})
     return builder
 
 

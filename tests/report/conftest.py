@@ -55,7 +55,7 @@ class Reported:
             return left[int(prompt)].pop(0)
 
         self.tasks = [task or task_of(len(answers))]
-        chosen = {"n": len(answers[0]), "concurrency": 1, "seed": "s"} | settings
+        chosen: dict[str, Any] = {"n": len(answers[0]), "concurrency": 1, "seed": "s"} | settings
         return run_session(
             self.tasks,
             answer,

@@ -41,7 +41,7 @@ def mixed(request: Received) -> Behaviour:
 def test_a_second_process_reads_one_moment_after_another(bench: Bench) -> None:
     task, total = sums(12), 12 * 4
     bench.play(task=task, n=1)
-    command = [sys.executable, READER, bench.directory, str(total)]
+    command = [sys.executable, str(READER), str(bench.directory), str(total)]
     counts: list[int] = []
     with (
         FaultServer(mixed) as server,

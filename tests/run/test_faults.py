@@ -600,7 +600,7 @@ class Raises(Scorer):
 
 @pytest.mark.parametrize("slow", [False, True])
 def test_a_scorer_that_raises_costs_a_score_and_no_trial(bench: Bench, slow: bool) -> None:
-    bench.play(faults.hostile_text, sums(scorers=[Raises(slow=slow)]), n=1)  # type: ignore[list-item]
+    bench.play(faults.hostile_text, sums(scorers=[Raises(slow=slow)]), n=1)
     assert bench.statuses == {"ok": 3}
     assert {row.scores[0].status for row in bench.rows} == {"error"}
     assert (bench.row(0).scores[0].detail or "").startswith("RuntimeError: cannot score a\x00b")

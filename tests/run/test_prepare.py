@@ -38,7 +38,7 @@ def answer(prompt: str, seed: int | None = None) -> str:
     return f"Seed {seed}: {int(first) + int(second) + (seed or 0) % 3 // 2}"
 
 
-def asked(directory: Path, task: Task, **settings: object) -> None:
+def asked(directory: Path, task: Task, **settings: Any) -> None:
     run_session(
         [task],
         answer,

@@ -110,12 +110,12 @@ class Disk:
 
 def _failing(disk: Disk) -> type[sqlite3.Connection]:
     class Failing(sqlite3.Connection):
-        def execute(self, statement: str, *arguments: Any) -> Any:  # type: ignore[override]
+        def execute(self, statement: str, *arguments: Any) -> Any:
             return disk.around(
                 statement, lambda: super(Failing, self).execute(statement, *arguments)
             )
 
-        def executemany(self, statement: str, *arguments: Any) -> Any:  # type: ignore[override]
+        def executemany(self, statement: str, *arguments: Any) -> Any:
             return disk.around(
                 statement, lambda: super(Failing, self).executemany(statement, *arguments)
             )

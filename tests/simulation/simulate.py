@@ -178,7 +178,7 @@ class Simulation:
     def _complete(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Run the session's coroutine in simulated time, in place of `event_loop.complete`."""
         loop = SimulatedLoop(self.clock, self._step, partial(self._rng.expovariate, 200.0))
-        loop.create_unix_connection = lambda factory, path: self._wire.connect(factory)  # type: ignore[method-assign,assignment,misc]
+        loop.create_unix_connection = lambda factory, path: self._wire.connect(factory)  # type: ignore[assignment, method-assign]
         loop.set_exception_handler(self._complain)
         self._loop, self._steps = loop, 0
         self._schedule(loop)

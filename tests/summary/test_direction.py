@@ -166,7 +166,7 @@ def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def turned(value: float | None) -> float | None:
-    return None if value is None else pytest.approx(1.0 - value)
+    return None if value is None else pytest.approx(1.0 - value)  # type: ignore[return-value]
 
 
 # -- verbs -----------------------------------------------------------------------------------

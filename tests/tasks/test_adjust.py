@@ -21,7 +21,7 @@ def turns(task, place=0):
 
 
 def ready_made(*messages, **more):
-    problems = [Problem("a", messages, Reference(["2"], None, {}))]
+    problems = [Problem("a", messages, Reference(("2",), None, {}))]
     return Task("own", None, Sampling(), 1, (), (), lambda limit: problems, **more)
 
 
@@ -92,7 +92,7 @@ def test_the_digest_of_the_problems_tells_prompts_apart(task):
         Overrides(num_fewshot=2),
         Overrides(fewshot_as_turns=True),
     ]
-    digests = {change.apply(loaded).load.digest(None) for change in changes}
+    digests = {change.apply(loaded).load.digest(None) for change in changes}  # type: ignore[attr-defined]
     assert len(digests - {None}) == 4
 
 
@@ -151,7 +151,7 @@ def test_fields_of_requests(gen, expected):
     ],
 )
 def test_wrong_fields(gen, told):
-    own = Task("own", None, Sampling(extra={"top_k": 5}), 1, (), (), list)
+    own = Task("own", None, Sampling(extra={"top_k": 5}), 1, (), (), list)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput) as error:
         override_tasks([own], Overrides(gen=gen))
     assert told in str(error.value)

@@ -62,3 +62,4 @@ from passband.generate.subject import Subject as Subject
 from passband.generate.subject import SubjectFactory as SubjectFactory
 from passband.generate.subject import adapted as adapted
 from passband.generate.subject import make_subject as make_subject
+from passband.generate.tiny.provider import Tiny as Tiny

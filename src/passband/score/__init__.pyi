@@ -54,6 +54,7 @@ from passband.score.registry import ScorerFunction as ScorerFunction
 from passband.score.registry import check_options as check_options
 from passband.score.registry import scorers as scorers
 from passband.score.repeats import aggregations as aggregations
+from passband.score.repeats import reduce_repeats as reduce_repeats
 from passband.score.repeats import reduction as reduction
 from passband.score.sandbox.doctor import Diagnosis as Diagnosis
 from passband.score.sandbox.doctor import examine as examine

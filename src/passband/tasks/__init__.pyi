@@ -39,6 +39,7 @@ from passband.tasks.overrides import override_tasks as override_tasks
 from passband.tasks.overrides import read_gen as read_gen
 from passband.tasks.prompt.field import ProblemField as ProblemField
 from passband.tasks.prompt.field import RowTargets as RowTargets
+from passband.tasks.prompt.template import Template as Template
 from passband.tasks.sampling import LENGTH_NAMES as LENGTH_NAMES
 from passband.tasks.task import NO_FILTER as NO_FILTER
 from passband.tasks.task import MetricEntry as MetricEntry

@@ -44,13 +44,13 @@ def served(
 
 async def started(service: Service, seed: int | None = 3, **fields: Any) -> Json:
     body = {"datasetId": "sums:adaptive", "split": "test", "seed": seed, **fields}
-    return json.loads(await service.start(Fields(body)))  # type: ignore[no-any-return]
+    return json.loads(await service.start(Fields(body)))
 
 
 async def answer(service: Service, run: str, choice: str = "B", **more: Any) -> Json:
     token = more.pop("token", None)
     reply = await service.answer(run, Fields({"itemChoiceId": choice, **more}), token)
-    return json.loads(reply)  # type: ignore[no-any-return]
+    return json.loads(reply)
 
 
 def choice_for(item: Json) -> str:

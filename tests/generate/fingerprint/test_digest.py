@@ -176,7 +176,7 @@ def test_names_that_only_resemble_those_of_keys_count(name: str) -> None:
     def model(prompt: str, **options: Any) -> str:
         return prompt
 
-    one, two = (function_spec(functools.partial(model, **{name: value})) for value in (1, 2))
+    one, two = (function_spec(functools.partial(model, **{name: value})) for value in (1, 2))  # type: ignore[arg-type]
     assert one["values"] != two["values"]
 
 

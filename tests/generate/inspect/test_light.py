@@ -26,7 +26,7 @@ from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Sampling, TaskError, Unavailable
 from passband.generate.registry import Connection
-from passband.generate.subject import ProviderSubject, Seeds, Subject, make_subject
+from passband.generate.subject import Seeds, Subject, make_subject
 from passband.run.schedule.blocks import trial_seed
 from passband.score.inspect_value import inspect_scores
 from passband.score.scorer import Reference
@@ -63,10 +63,10 @@ def light(
 ) -> LightSubject:
     source = InspectTask("t", "t", {}, "1", task, {str(s.id): s for s in task.dataset})
     asked = make_subject(model) if not isinstance(model, str) else _server(model)
-    return LightSubject(source, asked, elsewhere)
+    return LightSubject(source, asked, elsewhere)  # type: ignore[arg-type]
 
 
-def _server(url: str) -> ProviderSubject:
+def _server(url: str) -> Subject:
     return make_subject("openai:m", Connection(base_url=url))
 
 
@@ -392,4 +392,4 @@ def test_scorers_find_the_tokens_of_all_calls() -> None:
     tokens = completion.prompt_tokens, completion.completion_tokens
     assert completion.scores is not None
     assert None not in tokens
-    assert completion.scores["own"].value == sum(tokens) > 0  # type: ignore[arg-type]
+    assert completion.scores["own"].value == sum(tokens) > 0

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import shutil
+from typing import Any
 
 import pytest
 from inspect_ai.model import ChatMessageUser, ContentImage, GenerateConfig, ResponseSchema
@@ -144,7 +145,7 @@ def test_truncated_answers_are_scored_by_the_task_and_have_their_status() -> Non
 
 
 def test_sampling_of_the_run_comes_before_the_tasks() -> None:
-    def sent(**options: object) -> dict[str, object]:
+    def sent(**options: Any) -> dict[str, Any]:
         with FaultServer(ok) as server:
             run("plain", model="openai:model", base_url=server.url, n=1, limit=1, **options)
         (request,) = server.requests

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from passband.readers.evidence.misread import misread_findings
 from passband.score.pipeline import make_scorer
@@ -14,7 +16,7 @@ from support.samples.stores import canonical_json, filled, writing
 BOXED = [{"function": "extract", "rules": ["boxed"]}]
 
 
-def asked(directory: Path, texts: list[str], steps: list[dict[str, object]]) -> Path:
+def asked(directory: Path, texts: list[str], steps: Sequence[Mapping[str, Any]]) -> Path:
     """A run of one trial per problem, whose key is 42, scored by exact_match."""
     scorer = make_scorer("exact_match", steps=steps)
     with writing(directory) as store:

@@ -63,7 +63,7 @@ def test_digits_are_those_of_the_text() -> None:
 
 def test_a_summary_has_a_bar_for_every_share_and_its_notes() -> None:
     html = VALUES["summary"]._repr_html_()
-    assert html.count("<svg") == 1 + len(list(VALUES["summary"].lines()))
+    assert html.count("<svg") == 1 + len(list(VALUES["summary"].lines()))  # type: ignore[attr-defined]
     assert "5 of 45 trials have no score" in html
     assert "problems like these" in html
     assert "<svg" not in VALUES["graded summary"]._repr_html_()

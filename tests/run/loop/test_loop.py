@@ -26,7 +26,6 @@ from passband.run.loop.loop import Runner
 from passband.run.session import RunResult
 from passband.run.settings import Settings
 from passband.trials import store
-from passband.trials.file import writer
 from passband.trials.file.writer import DiskNearlyFull
 from support.runs.runs import HURRIED, Bench, run_watched, sums
 from support.servers import fault_server as faults
@@ -147,7 +146,7 @@ def fill(monkeypatch: pytest.MonkeyPatch, bench: Bench, after: int) -> None:
         looks[0] += 1
         return usage._replace(free=0 if looks[0] > after else 10**12)
 
-    monkeypatch.setattr(writer.shutil, "disk_usage", look)
+    monkeypatch.setattr(shutil, "disk_usage", look)
 
 
 @pytest.mark.process

@@ -193,7 +193,7 @@ def test_a_schedule_can_be_interrupted_while_it_waits(
     class Once(Scripted):
         async def generate(self, request: Request) -> list[Completion]:
             if not self.seeds:
-                asyncio.get_running_loop().call_later(0.01, bench.notes.runner.interrupt)  # type: ignore[union-attr]
+                asyncio.get_running_loop().call_later(0.01, bench.notes.runner.interrupt)
             return await super().generate(request)
 
     assert run(bench, Once(RIGHTS)).ending == "interrupted"

@@ -297,7 +297,7 @@ class Halves(Scorer):
 
 def test_what_is_refused(bench: Bench, another: Bench) -> None:
     with pytest.raises(InvalidInput, match="needs scores of 0 or 1"):
-        start(bench, tasks=[sums(10, scorers=[Halves()])])  # type: ignore[list-item]
+        start(bench, tasks=[sums(10, scorers=[Halves()])])
     assert len(bench.keys) == 20  # one stage
     (group,) = summarize(bench.directory, "avg").groups  # the trials are not lost
     assert group.until is None

@@ -211,7 +211,7 @@ def test_a_node_that_does_not_see_the_storage_is_refused(
     marker.touch()
     with pytest.raises(PassbandError, match="node-2 does not see"):
         shards_ray.check_storage(marker)
-    actor = ShardActor(None, 1, tmp_path / "no" / "marker")  # type: ignore[arg-type]
+    actor = ShardActor(None, 1, tmp_path / "no" / "marker")
     assert "does not see the storage" in str(actor.events())
 
 

@@ -22,7 +22,7 @@ from passband.score.workers.worker_pool import (
 
 pytestmark = pytest.mark.process
 
-RUNAWAY = [r"(a+)+$", "a" * 60 + "b"]
+RUNAWAY: list[object] = [r"(a+)+$", "a" * 60 + "b"]
 
 
 @pytest.fixture
@@ -87,7 +87,8 @@ def test_workers_are_replaced_after_many_calls(
 
 
 def test_a_worker_serves_one_module_and_makes_room_for_another(pool: WorkerPool) -> None:
-    for function, arguments in (("search", ["a", "a"]), ("render", ["x", ""]), ("sub", ["a", "a"])):
+    calls: dict[str, list[object]] = {"search": ["a", "a"], "render": ["x", ""], "sub": ["a", "a"]}
+    for function, arguments in calls.items():
         with contextlib.suppress(WorkerFailed):  # only the processes count here
             pool.call(function, arguments, seconds=30)
     assert len(pids(pool)) == 2

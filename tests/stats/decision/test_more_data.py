@@ -89,7 +89,7 @@ def test_where_there_is_no_answer_there_is_a_reason() -> None:
     assert even.obstacle == "no-difference"
     assert "without a margin" in str(even)
     graded = [Outcomes.from_array(np.random.default_rng(s).normal(0, 1, (9, 3))) for s in (1, 2)]
-    assert compare(*graded, "max@2", settle=True).decision.more is not None
+    assert compare(*graded, "max@2", settle=True).decision.more is not None  # type: ignore[arg-type]
 
 
 def test_settling_is_asked_for_or_comes_with_a_margin() -> None:

@@ -361,7 +361,7 @@ def test_a_method_for_the_other_target_is_refused() -> None:
         with pytest.raises(
             InvalidInput, match=f"method '{each.name}' is for over='{each.over[0]}'"
         ):
-            estimate(outcomes, "pass@1", method=each.name, over=other)  # type: ignore[call-overload]
+            estimate(outcomes, "pass@1", method=each.name, over=other)
 
 
 @pytest.mark.parametrize("over", TARGETS)

@@ -38,7 +38,7 @@ from passband.trials.reader import Trials
 from passband.trials.records import RunRecord, ScorerRecord
 from passband.trials.repair.audit import audit_store
 from passband.trials.repair.salvage import salvage_store
-from passband.trials.rows import AttemptRow, CallRow, ScorerEntry, ScoreRow, TrialRow
+from passband.trials.rows import AttemptRow, CallRow, ScorerEntry, ScoreRow, Status, TrialRow
 from passband.trials.store import Store
 from support.samples.stores import begin, call, problem, writing
 
@@ -133,7 +133,7 @@ def make_stores(folder: Path) -> None:
             store.set_scorers(run, [ScorerEntry("one", "1", {"name": "one"})])
             for at in range(4):
                 for trial in range(6):
-                    status = rng.choice(["ok"] * 6 + ["truncated", "unknown", "gave_up"])
+                    status: Status = rng.choice(["ok"] * 6 + ["truncated", "unknown", "gave_up"])  # type: ignore[arg-type]
                     store.append(run, [drawn(rng, at, trial, status, source, one, two)])
             store.add_attempts(run, [AttemptRow(0, 9, n, 1, "late", 500, "slow") for n in (1, 2)])
             store.add_calls([call(one, 1, n, reply="so " * 30 * n) for n in range(20)])
@@ -149,7 +149,7 @@ def make_stores(folder: Path) -> None:
 
 
 def drawn(
-    rng: random.Random, at: int, trial: int, status: str, source: int, one: int, two: int
+    rng: random.Random, at: int, trial: int, status: Status, source: int, one: int, two: int
 ) -> TrialRow:
     scores = [
         ScoreRow(one, float(rng.random() < 0.5), answer="42", rule="boxed"),

@@ -56,6 +56,7 @@ from passband.tasks.file.yaml_file import read_with_includes
 from passband.tasks.inspect import read_task_args
 from passband.tasks.prompt.template import Template
 from passband.trials.file import lock
+from passband.trials.file.schema import LOCK_FILE
 from support.fuzz.fuzz_logs import RECORDS, TABLE, log_targets
 from support.fuzz.fuzz_target import Target, file_target, text
 from support.samples.banks import bank
@@ -465,7 +466,7 @@ def _of_files(folder: Path) -> list[Target]:
         "json"),
         file_target("banks", folder, "b.jsonl", read_bank, ((made / "bank.jsonl").read_bytes(),),
         "lines"),
-        file_target("lock file", folder, lock.LOCK_FILE, _lock, owner, "json"),
+        file_target("lock file", folder, LOCK_FILE, _lock, owner, "json"),
         file_target("labels csv", folder, "l.csv", _labels, (LABELS,), "csv"),
         file_target("labels jsonl", folder, "l.jsonl", _labels, (LABEL_LINES,), "lines"),
         file_target("data csv", folder, "d.csv", _data, (TABLE, b"a\tb\n1\t2\n"), "csv"),

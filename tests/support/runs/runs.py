@@ -113,7 +113,8 @@ class Bench:
         """RunRecord in this process, with `settings` as in `Settings`."""
         low_water = settings.pop("low_water", 0)
         price, judge = settings.pop("price", None), settings.pop("judge", None)
-        settings = {"seed": "bench", "concurrency": 8, "moved_server": True} | settings
+        defaults: dict[str, Any] = {"seed": "bench", "concurrency": 8, "moved_server": True}
+        settings = defaults | settings
         connection = Connection(
             server.url if isinstance(server, FaultServer) else server,
             timeout=timeout,

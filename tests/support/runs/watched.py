@@ -27,7 +27,7 @@ class Clock:
 class Task(SimpleNamespace):
     """As much of a task's run as a meter looks at."""
 
-    __hash__ = object.__hash__
+    __hash__: Any = object.__hash__
 
 
 class Watched:

@@ -24,7 +24,7 @@ def tries_line(metric: str, first: float, last: float, hue: str = "blue", n: int
     value = [first + (last - first) * step for step in steps]
     edges = [([v - w for v in value], [v + w for v in value]) for w in (0.06, 0.02)]
     words = {"blue": "at least one right", "orange": "all right"}[hue]
-    return TriesLine(metric, k, value, edges[0], edges[1], hue, words)
+    return TriesLine(metric, k, value, edges[0], edges[1], hue, words)  # type: ignore[arg-type]
 
 
 def marks(problems: int, trials: int) -> dict[str, str]:

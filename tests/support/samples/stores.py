@@ -140,7 +140,7 @@ def filled(
 ) -> Path:
     """Make a run directory in which problem i has these scores, trial by trial."""
     with writing(directory) as store:
-        rows = [problem(at, cluster=clusters and clusters[at]) for at in range(len(wins))]
+        rows = [problem(at, cluster=clusters[at] if clusters else None) for at in range(len(wins))]
         run, (scorer,) = begin(store, rows, task=task, model=model)
         store.append(
             run,
@@ -160,7 +160,7 @@ def filled(
 def sharded_row(at: int, trial: int, scorers: Sequence[int]) -> TrialRow:
     """The same trial each time, of a kind that depends on its place; some have failed."""
     rng = random.Random(1000 * at + trial)
-    status = rng.choice(["ok", "ok", "ok", "truncated", "gave_up", "refused"])
+    status: Status = rng.choice(["ok", "ok", "ok", "truncated", "gave_up", "refused"])
     text = (
         None
         if status == "gave_up"
@@ -230,7 +230,7 @@ def judged(directory: Path) -> Path:
 def call(scorer: int, at: int, trial: int, number: int = 0, **more: Any) -> CallRow:
     """A call to a judge that has passed a trial, unless more is said."""
     key = f"{scorer} {at} {trial} {number}".encode()
-    known = {
+    known: dict[str, Any] = {
         "attempt": 1, "key": key, "at_ms": 1_000, "status": "ok", "value": 1.0,
         "reply": f"It is right, {number}.\nVERDICT: PASS", "prompt_tokens": 50,
         "completion_tokens": 9, "cost": 0.25, "latency_ms": 80, "seed": number,

@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def read(home: Path) -> Read:
-    def rows(path: str, *, trust: bool = False, **options: Any) -> list[dict[str, Any]]:
+    def rows(path: str, *, trust: bool = False, **options: Any) -> Sequence[dict[str, Any]]:
         place = Place(home / "task" / "t.yaml", 3)
         return read_rows(DataSource(path, place, place.file.parent, None, options, trust), None)
 
-    return rows
+    return rows  # type: ignore[return-value]
 
 
 def refused(read: Read, message: str, path: str, **options: Any) -> None:

@@ -15,7 +15,7 @@ from passband.trials.file.checksums import is_intact
 from passband.trials.file.schema import STORE_FILE, TABLES, CorruptStore
 from passband.trials.reader import Trials
 from passband.trials.repair.salvage import salvage_store
-from passband.trials.rows import AttemptRow, ScorerEntry, ScoreRow, TrialRow
+from passband.trials.rows import AttemptRow, ScorerEntry, ScoreRow, Status, TrialRow
 from passband.trials.settings import SettingsChanged
 from passband.trials.store import Store
 from support.fuzz.flips import FAILURES, everything, flip, is_part_of, originals, rows_of
@@ -39,7 +39,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
             statuses = ["ok"] * 8 + ["truncated", "refused", "gave_up"]
             for at in range(6):
                 for trial in range(8):
-                    status = rng.choice(statuses)
+                    status: Status = rng.choice(statuses)  # type: ignore[arg-type]
                     scores = [
                         ScoreRow(one, float(rng.random() < 0.5), answer="42", rule="boxed"),
                         ScoreRow(two, rng.random(), detail="so"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,7 +86,13 @@ def test_two_replies_that_contradict_are_refused(tmp_path: Path, other, attempt:
 
 
 def test_failures_are_kept_under_numbers_of_their_own(tmp_path: Path) -> None:
-    failed = {"status": "failed", "value": None, "reply": None, "cost": None, "outcome": "late"}
+    failed: dict[str, Any] = {
+        "status": "failed",
+        "value": None,
+        "reply": None,
+        "cost": None,
+        "outcome": "late",
+    }
     one = shard(tmp_path / "one", [call(2, 0, 0, **failed), call(2, 0, 0, attempt=2)])
     two = shard(tmp_path / "two", [call(2, 0, 0), call(2, 1, 0, **failed)])
     three = shard(tmp_path / "three", [call(2, 0, 0, **failed, at_ms=5)])

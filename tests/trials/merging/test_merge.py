@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ from passband.trials.merging.entries import MergeReport
 from passband.trials.merging.merge import merge_directories
 from passband.trials.reader import Trials
 from passband.trials.repair.salvage import salvage_store
-from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
+from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, Status, TrialRow
 from passband.trials.settings import SettingsChanged
 from passband.trials.store import Store
 from support.runs.commands import run as command
@@ -39,7 +40,7 @@ EVERYTHING = [(at, trial) for at in range(PROBLEMS) for trial in range(TRIALS)]
 def trial(at: int, number: int, scorers: list[int]) -> TrialRow:
     """The same trial each time, whichever store it is in; only its latency differs."""
     rng = random.Random(1000 * at + number)
-    status = rng.choice(["ok", "ok", "ok", "truncated", "gave_up"])
+    status: Status = rng.choice(["ok", "ok", "ok", "truncated", "gave_up"])
     scores = [ScoreRow(s, float(rng.random() < 0.5), answer="a") for s in scorers]
     return TrialRow(
         at, number, status, f"text {at} {number} \ud800", "thought", 3, 4,
@@ -206,9 +207,9 @@ def test_where_rows_were_imported_from(tmp_path: Path, monkeypatch: pytest.Monke
     with Trials(tmp_path / "out") as trials:
         files = {source.number: source.file for source in trials.sources()}
         assert sorted(files.values()) == ["one.csv", "other.csv", "two.csv"]
-        for run in trials.runs():
-            (row,) = trials.trials(run)
-            assert files[run.source] == files[row.source] == f"{run.model}.csv"
+        for record in trials.runs():
+            (row,) = trials.trials(record)
+            assert files[record.source] == files[row.source] == f"{record.model}.csv"
 
 
 # -- conflicts -------------------------------------------------------------------------------
@@ -227,7 +228,7 @@ def other_status(row: TrialRow) -> TrialRow:
     return replace(row, status="refused", scores=[]) if row.trial == 2 else row
 
 
-CONFLICTS = {
+CONFLICTS: dict[str, tuple[dict[str, Any], str]] = {
     "settings": ({"spec": "t"}, r'seed: "s" in one, "t" in the other'),
     "name": ({"name": "other"}, r'name: "run" in one, "other" in the other'),
     "record": (

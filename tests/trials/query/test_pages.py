@@ -35,7 +35,7 @@ def written(directory: Path, grid: list[list[tuple[str, tuple[float | None, str]
         rows = [problem(at) for at in range(len(grid))]
         run, (scorer,) = begin(store, [rows[place] for place in places])
         store.append(run, [
-            TrialRow(at, trial, cell[0], "x", scores=[] if cell[1] is None else
+            TrialRow(at, trial, cell[0], "x", scores=[] if cell[1] is None else  # type: ignore[arg-type]
                      [ScoreRow(scorer, cell[1][0], cell[1][1], "x", "r")])  # type: ignore[arg-type]
             for at, cells in enumerate(grid) for trial, cell in enumerate(cells) if cell
         ])  # fmt: skip

@@ -12,7 +12,6 @@ import pytest
 from passband.errors import InvalidInput
 from passband.trials.file.schema import STORE_FILE, CorruptStore, EmptyStore
 from passband.trials.file.writer import DiskNearlyFull
-from passband.trials.repair import backup as backup_module
 from passband.trials.repair.backup import backup_store
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
@@ -55,7 +54,7 @@ def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(EmptyStore):
         backup_store(tmp_path / "empty", tmp_path / "new")
     usage = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(backup_module.shutil, "disk_usage", lambda path: usage._replace(free=99))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=99))
     with pytest.raises(DiskNearlyFull, match="Nothing was written"):
         backup_store(tmp_path / "run", tmp_path / "new")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "run"]

@@ -10,7 +10,7 @@ from support.servers.viewing import Viewing, viewing
 
 
 @pytest.fixture(scope="module")
-def viewer(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no-untyped-def]
+def viewer(tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp("runs")
     filled(folder / "a", [[1, 0], [0, 0]])
     with viewing(folder) as viewer:

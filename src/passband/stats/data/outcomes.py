@@ -121,7 +121,7 @@ class Outcomes(ArrayValue):
         scores: ArrayLike | Sequence[Sequence[float | None]],
         *,
         problems: Sequence[object] | None = None,
-        clusters: Sequence[object] | None = None,
+        clusters: Sequence[object] | NDArray[Any] | None = None,
         scale: Scale | None = None,
     ) -> Outcomes:
         """Make outcomes from a matrix of problems (rows) by trials (columns).
@@ -159,7 +159,7 @@ class Outcomes(ArrayValue):
         trials: ArrayLike,
         *,
         problems: Sequence[object] | None = None,
-        clusters: Sequence[object] | None = None,
+        clusters: Sequence[object] | NDArray[Any] | None = None,
         unscored: Mapping[str, ArrayLike] | None = None,
         scale: Scale | None = None,
     ) -> Outcomes:
@@ -197,7 +197,7 @@ class Outcomes(ArrayValue):
         targets: Sequence[object] | None = None,
         same: Same | None = None,
         problems: Sequence[object] | None = None,
-        clusters: Sequence[object] | None = None,
+        clusters: Sequence[object] | NDArray[Any] | None = None,
         scale: Scale | None = None,
     ) -> Outcomes:
         """Take the answers to each problem, with their scores or with the right answers.

@@ -22,7 +22,9 @@ from passband.stats.interval.flips import Reruns as Reruns
 from passband.stats.interval.flips import with_reruns as with_reruns
 from passband.stats.interval.notes import no_certificate as no_certificate
 from passband.stats.interval.ratio import Ratio as Ratio
+from passband.stats.interval.registry import Interval as Interval
 from passband.stats.interval.registry import methods as methods
+from passband.stats.interval.registry import register_method as register_method
 from passband.stats.interval.request import IntervalRequest as IntervalRequest
 from passband.stats.interval.rounding import Rounding as Rounding
 from passband.stats.interval.rounding import common_rounding as common_rounding

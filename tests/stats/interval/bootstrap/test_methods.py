@@ -119,7 +119,7 @@ def test_failures_mirror_successes(successes: list[int]) -> None:
 @pytest.mark.parametrize("problems", [30, 1000])
 def test_the_window_loses_nothing(problems: int) -> None:
     rng = np.random.default_rng(problems)
-    values, counts = expanded(rng.binomial(16, rng.beta(0.5, 0.5, problems)))
+    values, counts = expanded(rng.binomial(16, rng.beta(0.5, 0.5, problems)))  # type: ignore[arg-type]
     full = np.zeros(16 * problems + 1)
     full[:17] = np.bincount(values, counts / problems, 17)
     exact = np.fft.irfft(np.fft.rfft(full, 1 << 15) ** problems, 1 << 15)[: len(full)]

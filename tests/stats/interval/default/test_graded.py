@@ -54,7 +54,7 @@ def test_scores_of_both_signs_have_the_outer_ends_by_hand() -> None:
     reach = student_quantile(0.95, 5) * (variance_ / 6) ** 0.5
     third = mean((score - middle) ** 3 for score in scores)
     tilt = third / (variance_ * 5 / 6)
-    skewed = roots(middle, variance_, tilt, 0.0, student_quantile(0.95, 5), 6)
+    skewed = roots(middle, variance_, tilt, 0.0, student_quantile(0.95, 5), 6)  # type: ignore[arg-type]
     found = estimate(Outcomes.from_array([[score] for score in scores]), "avg")
     assert found.low == pytest.approx(middle - reach)  # skewness alone would draw it in
     assert found.high == pytest.approx(float(skewed[1]))
