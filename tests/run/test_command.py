@@ -193,7 +193,7 @@ def test_a_file_of_a_newer_version_is_left_alone(bench: Bench, task_file: Path) 
     data = path.read_bytes()
     done, server = asked(task_file, bench, faults.ok)
     assert done.code == 2
-    assert "newer passband (layout 99; this one knows 4)" in done.err
+    assert "newer passband (layout 99; this one knows 5)" in done.err
     assert path.read_bytes() == data
     assert server.requests == []
 
