@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 PLANTED = "import pathlib; pathlib.Path({marker!r}).write_text(__name__)\n"
 STRANGERS = ("functools", "sympy", "re", "types", "json", "math_verify", "jinja2", "passband")
-PLACES = {"rendering": "tasks.", "patterns": "score.", "math": "score.workers."}
+PLACES = {"rendering": "tasks.prompt.", "patterns": "score.", "math": "score.workers."}
 CANARIES = {"OPENAI_API_KEY": "sk-canary-1", "SECRET_TOKEN": "canary-2"}
 HOOK = """
 import json, sys

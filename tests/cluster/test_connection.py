@@ -150,7 +150,7 @@ def test_ray_is_asked_to_be_silent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_ray_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(PassbandError, match=r"pip install 'passband\[ray\]'"):
+    with pytest.raises(PassbandError, match=r"pip install 'ray\[client\]'"):
         ray_module()
 
 

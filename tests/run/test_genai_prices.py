@@ -57,7 +57,7 @@ def request(out: Path, prices: Path | None = None) -> RunRequest:
 def test_without_the_package_nothing_is_suggested(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("passband.run.genai_prices._PACKAGE", "a-package-that-nobody-has")
     assert suggested_price("openai:gpt-4o-mini", ()) is None
-    with pytest.raises(InvalidInput, match=r"pip install 'passband\[prices\]'"):
+    with pytest.raises(InvalidInput, match=r"pip install genai-prices"):
         find_price("openai:gpt-4o-mini", FILE)
 
 

@@ -123,7 +123,7 @@ def _write_parquet(path: Path, header: JsonMapping, rows: Sequence[JsonMapping])
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise InvalidInput("Parquet needs pyarrow: pip install 'passband[parquet]'") from None
+        raise InvalidInput("Parquet needs pyarrow: pip install pyarrow") from None
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [_cell(name, row.get(name)) for row in rows] for name in names}
     table = pa.table(columns).replace_schema_metadata({MARK: _json(header)})

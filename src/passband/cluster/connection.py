@@ -36,7 +36,7 @@ def ray_module() -> Any:
     except ImportError as error:
         why = "" if getattr(error, "name", "ray") == "ray" else f" ({describe(error, 200)})"
         raise InvalidInput(
-            f"a cluster needs the package ray{why}: pip install 'passband[ray]'."
+            f"a cluster needs the package ray{why}: pip install 'ray[client]'."
         ) from None
     return ray
 

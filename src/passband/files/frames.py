@@ -16,7 +16,7 @@ Kind: TypeAlias = Literal["text", "whole", "number", "yes or no"]
 _ARROW = {"text": "string", "whole": "int64", "number": "float64", "yes or no": "bool_"}
 _PANDAS = {"text": "object", "whole": "Int64", "number": "Float64", "yes or no": "boolean"}
 _POLARS = {"text": "String", "whole": "Int64", "number": "Float64", "yes or no": "Boolean"}
-_PACKAGES = {"pyarrow": "'passband[parquet]'", "pandas": "pandas", "polars": "polars"}
+_PACKAGES = {"pyarrow": "pyarrow", "pandas": "pandas", "polars": "polars"}
 
 
 class Framed(ABC):

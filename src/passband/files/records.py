@@ -373,9 +373,7 @@ def _parquet_module(path: Path) -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise InvalidInput(
-            f"{path}: Parquet files need the extra 'parquet': pip install 'passband[parquet]'."
-        ) from None
+        raise InvalidInput(f"{path}: Parquet files need pyarrow: pip install pyarrow.") from None
     return pyarrow.parquet
 
 

@@ -40,7 +40,7 @@ def genai_price(model: str, urls: Sequence[str] = ()) -> Price:
         release = version(_PACKAGE)
     except PackageNotFoundError:
         raise InvalidInput(
-            "--prices genai needs the package genai-prices: pip install 'passband[prices]'."
+            "--prices genai needs the package genai-prices: pip install genai-prices."
         ) from None
     from genai_prices.data_snapshot import get_snapshot
 

@@ -34,14 +34,12 @@ class Extra:
 
     module: str
     distribution: str
-    name: str  # of the extra: pip install 'passband[name]'
 
     def check(self, what: str) -> None:
         """Raise if it is not installed; imports nothing."""
         if importlib.util.find_spec(self.module) is None:
             raise InvalidInput(
-                f"{what} needs {self.distribution}; install it with "
-                f"pip install 'passband[{self.name}]'."
+                f"{what} needs {self.distribution}: pip install {self.distribution}."
             )
 
     @property

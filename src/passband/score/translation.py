@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from passband.types import Floats
 
 
-SACREBLEU = Extra("sacrebleu", "sacrebleu", "translation")
+SACREBLEU = Extra("sacrebleu", "sacrebleu")
 
 
 def sentence_score(metric: str, answer: str, reference: Reference) -> float:

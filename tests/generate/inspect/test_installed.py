@@ -19,7 +19,7 @@ def test_where_it_is_missing_the_command_to_install_it_is_given(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(InvalidInput, match=r"pip install 'passband\[inspect\]'"):
+    with pytest.raises(InvalidInput, match=r"pip install inspect-ai"):
         load_tasks("inspect:any")
 
 

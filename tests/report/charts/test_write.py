@@ -56,7 +56,7 @@ def test_without_the_extra_svg_and_json_are_written(
     monkeypatch.setitem(sys.modules, "typst", None)
     written = write_charts([STRANGE["labels"]], tmp_path)
     assert [path.name for path in written] == ["intervals.svg", "intervals.vl.json", "captions.txt"]
-    assert "passband[charts]" in (missing_note() or "")
+    assert "pip install typst" in (missing_note() or "")
     with pytest.raises(InvalidInput, match=r"passband\[charts\]"):
         rendered("<svg/>", "pdf")
 

@@ -265,7 +265,7 @@ def test_parquet_without_pyarrow_says_what_to_install(
     import sys
 
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ValueError, match=r"pip install 'passband\[parquet\]'"):
+    with pytest.raises(ValueError, match=r"pip install pyarrow"):
         exported(written(tmp_path, ROWS), "parquet")
 
 

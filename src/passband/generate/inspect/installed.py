@@ -16,7 +16,7 @@ def require_inspect() -> str:
     if importlib.util.find_spec("inspect_ai") is None:
         raise InvalidInput(
             "a task of Inspect needs the package inspect_ai; install it with: "
-            "pip install 'passband[inspect]'"
+            "pip install inspect-ai"
         )
     try:
         import inspect_ai

@@ -281,8 +281,7 @@ def _file_system(address: str) -> Any:
         from fsspec.core import url_to_fs
     except ImportError:
         raise InvalidInput(
-            f"{masked(address)}: addresses need the extra 'parquet': "
-            "pip install 'passband[parquet]'."
+            f"{masked(address)}: addresses need fsspec and pyarrow: pip install fsspec pyarrow."
         ) from None
     return url_to_fs(address)
 
@@ -344,7 +343,6 @@ def _parquet_module(address: str) -> Any:
         import pyarrow.parquet
     except ImportError:
         raise InvalidInput(
-            f"{masked(address)}: Parquet files need the extra 'parquet': "
-            "pip install 'passband[parquet]'."
+            f"{masked(address)}: Parquet files need pyarrow: pip install pyarrow."
         ) from None
     return pyarrow.parquet

@@ -13,7 +13,7 @@ from passband.errors import InvalidInput
 from passband.report.charts.chart import Chart
 from passband.report.charts.theme import LIGHT, Theme
 
-MISSING = "PNG and PDF need the extra 'charts': pip install 'passband[charts]'."
+MISSING = "PNG and PDF need typst: pip install typst."
 _PAGE = b"""#set page(width: auto, height: auto, margin: 0pt, fill: none)
 #image(bytes(sys.inputs.svg), format: "svg")
 """

@@ -16,7 +16,7 @@ from passband.score.extract.rules import find_boxed
 from passband.score.registry import Extra, register_scorer
 from passband.score.workers.worker_pool import WorkerTimeout, pool
 
-MATH_VERIFY = Extra("math_verify", "math-verify", "math")
+MATH_VERIFY = Extra("math_verify", "math-verify")
 LONGEST = 1_000  # characters
 DEEPEST = 50  # brackets
 

@@ -230,7 +230,7 @@ def _hub_rows(source: DataSource, split: str | None, limit: int | None) -> Seque
     except ImportError:
         raise source.error(
             f"{source.path!r} is not a file here; data sets from the Hugging Face hub need "
-            "pip install 'passband[datasets]'. A copy of the data is read with --data FILE."
+            "pip install datasets. A copy of the data is read with --data FILE."
         ) from None
     with _within_reach(source):
         source.reach.refuse_remote(source.path, dict(source.options))

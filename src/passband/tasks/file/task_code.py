@@ -171,7 +171,7 @@ def _advice(error: BaseException) -> str:
     package = error.name.partition(".")[0]
     if importlib.util.find_spec(package) is not None:  # it is there, and lacks a part
         return ""
-    known = {"lm_eval": "lm-eval", "datasets": "'passband[datasets]'", "sklearn": "scikit-learn"}
+    known = {"lm_eval": "lm-eval", "datasets": "datasets", "sklearn": "scikit-learn"}
     whose = "The task is one of lm-eval's, whose" if package == "lm_eval" else "The task's"
     return f" {whose} code needs it: pip install {known.get(package, package)}."
 

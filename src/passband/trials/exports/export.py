@@ -379,7 +379,7 @@ def write_parquet(
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise InvalidInput("Parquet needs pyarrow: pip install 'passband[parquet]'") from None
+        raise InvalidInput("Parquet needs pyarrow: pip install pyarrow") from None
     types = {"whole": pa.int64(), "number": pa.float64(), "text": pa.string()}
     schema = pa.schema(
         [(name, types[_kind(name)]) for name in names], {SETTINGS_KEY: encode_settings(runs)}
