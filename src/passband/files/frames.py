@@ -16,7 +16,6 @@ Kind: TypeAlias = Literal["text", "whole", "number", "yes or no"]
 _ARROW = {"text": "string", "whole": "int64", "number": "float64", "yes or no": "bool_"}
 _PANDAS = {"text": "object", "whole": "Int64", "number": "Float64", "yes or no": "boolean"}
 _POLARS = {"text": "String", "whole": "Int64", "number": "Float64", "yes or no": "Boolean"}
-_PACKAGES = {"pyarrow": "pyarrow", "pandas": "pandas", "polars": "polars"}
 
 
 class Framed(ABC):
@@ -73,4 +72,4 @@ def _package(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise InvalidInput(f"this needs {name}: pip install {_PACKAGES[name]}") from None
+        raise InvalidInput(f"this needs {name}: pip install {name}") from None
