@@ -79,7 +79,7 @@ def test_a_run_directory_without_scores(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "package"),
-    [("arrow", "'passband\\[parquet\\]'"), ("pandas", "pandas"), ("polars", "polars")],
+    [("arrow", "pyarrow"), ("pandas", "pandas"), ("polars", "polars")],
 )
 def test_the_package_that_is_missing_is_named(
     name: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
