@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from passband import Outcomes, estimate, notes
-from passband.notes import Note, few_informative, joined, notes_as_json, of_side
+from passband.json_values import json_values
+from passband.notes import Note, few_informative, joined, of_side
 
 CONSTANTS = {name: value for name, value in vars(notes).items() if isinstance(value, Note)}
 MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
@@ -103,7 +104,7 @@ def test_a_note_reads_as_its_text(note: Note) -> None:
     assert not note.text.endswith(".")
     assert not note.text[:1].isupper()
     as_json = {"code": note.code, "text": note.text, "severity": note.severity}
-    assert json.loads(json.dumps(notes_as_json([note]))) == [as_json]
+    assert json.loads(json.dumps(json_values({"note": note}))) == {"note": as_json}
 
 
 def test_a_note_without_an_interval_says_so_first() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, get_args
 
 from passband.errors import InvalidInput, UnknownName, nearest
+from passband.json_values import json_values
 
 Selection = Literal["information", "kl", "randomesque", "random"]
 Method = Literal["eap", "map", "mle", "wle"]
@@ -74,9 +75,7 @@ class Design:
 
     def as_json(self) -> dict[str, Any]:
         """Return the settings as JSON holds them."""
-        values = asdict(self)
-        values["stability"] = None if self.stability is None else list(self.stability)
-        return values
+        return json_values(self)
 
     def _check_names(self) -> None:
         for name, known in (("selection", get_args(Selection)), ("method", get_args(Method))):

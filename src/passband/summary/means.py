@@ -31,7 +31,7 @@ from passband.stats.interval import (
 )
 from passband.stats.metric import parse_metric
 from passband.summary.group import group_of, metric_lines
-from passband.summary.summary import Combined, Group, Line, Request
+from passband.summary.summary import Combined, Group, Line, Request, Weighting
 from passband.trials import RunRecord, Trials
 
 if TYPE_CHECKING:
@@ -125,7 +125,9 @@ def _combined(
         if all(line.metric in stratum.samples for stratum in strata.values())
     ]
     lines = [combined_line(label, strata, request, weights) for label in labels]
-    weighting = weights if isinstance(weights, str) else "given"
+    weighting: Weighting = "given"
+    if isinstance(weights, str):
+        weighting = "size" if weights == "size" else "equal"
     given = None if isinstance(weights, str) else dict(weights)
     return Combined("all", weighting, tuple(strata), tuple(lines), dict(by), given)
 
@@ -303,9 +305,9 @@ def _combined_task_groups(
     present = {name: runs[name] for name in group.tasks if name in runs}
     if not present:
         return []
-    by_weighting: dict[str, list[Line]] = {}
+    by_weighting: dict[Weighting, list[Line]] = {}
     for metric in group.metrics:
-        weighting = "size" if metric.weight_by_size else "equal"
+        weighting: Weighting = "size" if metric.weight_by_size else "equal"
         lines = by_weighting.setdefault(weighting, [])
         for label in _labels_task_groups(metric, present, request):
             if all(line.metric != label for line in lines):
@@ -341,7 +343,7 @@ def _line(
     group: TaskGroup,
     runs: Mapping[str, Stratum],
     request: Request,
-    weighting: str,
+    weighting: Weighting,
 ) -> Line:
     for task in group.tasks:
         if task not in runs:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from passband.display import Displayed
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
@@ -176,12 +176,15 @@ class Group:
         return self.statuses.get("truncated", 0) + self.incomplete.get("truncated", 0)
 
 
+Weighting = Literal["equal", "size", "given"]
+
+
 @dataclass(frozen=True)
 class Combined:
     """Weighted means over groups, the strata: a macro-average, or a group of tasks."""
 
     name: str  #: of the group of tasks; "all" for all groups of a source
-    weighting: str  #: "equal", "size" or "given"
+    weighting: Weighting
     strata: tuple[str, ...]  #: names of the groups
     lines: tuple[Line, ...]
     by: Mapping[str, str] = field(default_factory=dict, hash=False)  #: what sets it apart

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput
+from passband.json_values import json_values
 from passband.readers import JudgeScores, Remark
 from passband.stats.data import Outcomes, Scale, error_prefix
 from passband.stats.decision import (
@@ -62,14 +63,14 @@ class ComparisonSummary:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict, numbers in full."""
-        contest = asdict(self.contest)
+        contest = json_values(self.contest)
         return {
             "passband": FORMAT,
             "version": VERSION,
             **{name: contest[name] for name in _SETTINGS},
-            "accept": list(self.contest.accept),
+            "accept": contest["accept"],
             "remarks": [str(remark) for remark in self.remarks],
-            "tasks": [_plain(task) for task in self.tasks],
+            "tasks": [json_values(task) for task in self.tasks],
         }
 
 
@@ -257,19 +258,3 @@ def _metrics(models: Mapping[str, Outcomes], contest: Contest) -> list[str]:
     fewest = min(counted, key=lambda outcomes: int(outcomes.trials.min()))
     names = contest.metrics or default_metrics(fewest)[:1]
     return [metric.name for name in names for metric in expand_metrics(name, most)]
-
-
-# -- JSON ----------------------------------------------------------------------------------
-
-
-def _plain(value: Any) -> Any:
-    """Return dataclasses and named tuples as dicts, all the way down."""
-    if hasattr(value, "_asdict"):
-        return {name: _plain(part) for name, part in value._asdict().items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: _plain(part) for name, part in vars(value).items()}
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    return value

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from passband.errors import InvalidInput, UnknownName, nearest
+from passband.json_values import json_values
 from passband.stats import Over, as_number, as_positive, as_share, check_over
 from passband.stats.data import NOTHING, SPENT_METRICS
 from passband.stats.decision import Failed
@@ -120,7 +121,7 @@ class GatePolicy:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
-        return {**asdict(self), "accept": list(self.accept)}
+        return json_values(self)
 
 
 def _check_rule(tolerance: float | None, tier: str | None) -> None:

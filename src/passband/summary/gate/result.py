@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from passband.errors import ExitCode
-from passband.notes import Note, notes_as_json
+from passband.json_values import json_values
+from passband.notes import Note
 from passband.readers import Remark
 from passband.stats import Over
 from passband.stats.decision import CheckVerdict, MoreData
@@ -87,11 +88,10 @@ class GateLine:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict, numbers in full."""
-        return {
-            **asdict(self),
-            "more": None if self.more is None else {**asdict(self.more), "text": str(self.more)},
-            "notes": notes_as_json(self.notes),
-        }
+        values = json_values(self)
+        if self.more is not None:
+            values["more"]["text"] = str(self.more)
+        return values
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,8 @@ class GateResult:
             "over": self.policy.over,
             "other_over": OTHER[self.policy.over],
             "other_verdict": self.other_verdict,
-            "base": asdict(self.base),
-            "new": asdict(self.new),
+            "base": json_values(self.base),
+            "new": json_values(self.new),
             "policy": self.policy.as_json(),
             "comparisons": [line.as_json() for line in self.lines],
             "remarks": [str(remark) for remark in self.remarks],

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+from passband.json_values import json_values
 
 if TYPE_CHECKING:
     from passband.summary.gate.result import GateLine, GateVerdict
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
 End = Literal["decided", "last-look", "budget", "not-certified"]
 """Why no more was asked: a verdict, the last planned look, money, or what more trials cannot mend.
 """
+
+_SHOWN = ("task", "metric", "verdict", "difference", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -27,23 +31,10 @@ class GateLook:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict; the comparisons by their numbers alone."""
-        return {
-            "number": self.number,
-            "rounds": self.rounds,
-            "trials": self.trials,
-            "is_last": self.is_last,
-            "verdict": self.verdict,
-            "comparisons": [
-                {
-                    "task": line.task,
-                    "metric": line.metric,
-                    "verdict": line.verdict,
-                    "difference": line.difference,
-                    "low": line.low,
-                    "high": line.high,
-                }
-                for line in self.lines
-            ],
+        values = json_values(self)
+        lines = values.pop("lines")
+        return values | {
+            "comparisons": [{name: line[name] for name in _SHOWN} for line in lines],
         }
 
 
@@ -67,8 +58,4 @@ class Settled:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
-        return {
-            **{name: value for name, value in asdict(self).items() if name != "looks"},
-            "planned": list(self.planned),
-            "looks": [look.as_json() for look in self.looks],
-        }
+        return json_values(self) | {"looks": [look.as_json() for look in self.looks]}
