@@ -1,6 +1,6 @@
 """Public names of the package; each is imported when it is first used."""
 
-from passband.summary.adaptive.adaptive_test import adaptive_group as adaptive_group
+from passband.summary.adaptive_test import adaptive_group as adaptive_group
 from passband.summary.browse.browser import Look as Look
 from passband.summary.browse.browser import Wanted as Wanted
 from passband.summary.browse.browser import looks as looks
@@ -20,7 +20,6 @@ from passband.summary.bug_report import write_bug_report as write_bug_report
 from passband.summary.checks.same_wrong import Agreement as Agreement
 from passband.summary.checks.same_wrong import SameWrong as SameWrong
 from passband.summary.checks.same_wrong import rank_same_wrong as rank_same_wrong
-from passband.summary.choices import choice_lines as choice_lines
 from passband.summary.compare.compare import ComparisonSummary as ComparisonSummary
 from passband.summary.compare.compare import TaskComparison as TaskComparison
 from passband.summary.compare.compare import compare_contestants as compare_contestants
@@ -69,12 +68,12 @@ from passband.summary.gate.policy import GatePolicy as GatePolicy
 from passband.summary.gate.policy import MetricRule as MetricRule
 from passband.summary.gate.policy_file import read_policy as read_policy
 from passband.summary.gate.result import OTHER as OTHER
+from passband.summary.gate.result import End as End
 from passband.summary.gate.result import GateLine as GateLine
+from passband.summary.gate.result import GateLook as GateLook
 from passband.summary.gate.result import GateResult as GateResult
+from passband.summary.gate.result import Settled as Settled
 from passband.summary.gate.result import verdict_of as verdict_of
-from passband.summary.gate.settled import End as End
-from passband.summary.gate.settled import GateLook as GateLook
-from passband.summary.gate.settled import Settled as Settled
 from passband.summary.gate.sources import Reading as Reading
 from passband.summary.gate.sources import gate_sources as gate_sources
 from passband.summary.group import join_summaries as join_summaries
@@ -92,9 +91,10 @@ from passband.summary.live.run_state import session_rate as session_rate
 from passband.summary.live.run_state import standing_of as standing_of
 from passband.summary.means import read_weights as read_weights
 from passband.summary.metric_list import EntryResult as EntryResult
-from passband.summary.problem_spread import Spread as Spread
 from passband.summary.summary import Group as Group
 from passband.summary.summary import Line as Line
 from passband.summary.summary import Request as Request
 from passband.summary.summary import ScorerCounts as ScorerCounts
+from passband.summary.summary import Spread as Spread
 from passband.summary.summary import Summary as Summary
+from passband.summary.summary import choice_lines as choice_lines

@@ -25,10 +25,13 @@ from passband.readers import (
 from passband.stats.data import NOTHING, UNSTATED, Outcomes, Scale
 from passband.stats.decision import Plan
 from passband.stats.metric import needs_answers
-from passband.summary.certified import for_groups
-from passband.summary.checks.diagnosis import answer_notes
-from passband.summary.checks.known_bad import known_bad_notes
-from passband.summary.checks.shards import shard_notes, unmerged_notes
+from passband.summary.checks.run_notes import (
+    answer_notes,
+    canary_notes,
+    known_bad_notes,
+    shard_notes,
+    unmerged_notes,
+)
 from passband.summary.default_metrics import default_metrics, name_notes
 from passband.summary.group import (
     group_of,
@@ -36,9 +39,8 @@ from passband.summary.group import (
     with_first_lines,
     with_tally,
 )
-from passband.summary.judged.canaries import canary_notes
 from passband.summary.judged.result import rests_on_labels
-from passband.summary.line_scale import on_line_scale
+from passband.summary.lines import for_groups, on_line_scale
 from passband.summary.means import (
     Sample,
     Stratum,
@@ -215,7 +217,7 @@ class RunSummary:
     def group(self, by: dict[str, str], plan: Plan | None = None) -> Group:
         """Return the run's counts, notes and lines."""
         if self._run.adaptive is not None:
-            from passband.summary.adaptive.adaptive_test import adaptive_group
+            from passband.summary.adaptive_test import adaptive_group
 
             return adaptive_group(self._trials, self._run, self._scorer, self._request, by)
         outcomes, told = self._outcomes

@@ -23,7 +23,6 @@ from passband.stats.data import NOTHING, Outcomes, Policy, Roles, Scale
 from passband.stats.decision import Plan
 from passband.stats.interval import Weights
 from passband.stats.metric import needs_answers
-from passband.summary.certified import for_groups
 from passband.summary.default_metrics import default_metrics, name_notes
 from passband.summary.from_run import summarize_run, with_judge
 from passband.summary.group import (
@@ -35,7 +34,7 @@ from passband.summary.group import (
 )
 from passband.summary.judged.prices import read_prices
 from passband.summary.judged.result import rests_on_labels
-from passband.summary.line_scale import on_line_scale
+from passband.summary.lines import for_groups, on_line_scale
 from passband.summary.means import Sample, Stratum, check_population, combine_groups
 from passband.summary.summary import Group, Request, Summary
 from passband.summary.unscored_range import with_bracket

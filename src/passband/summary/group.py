@@ -19,10 +19,17 @@ from passband.stats.decision import Plan
 from passband.stats.evidence import StoppedCounts, evidence_of, stopping_of
 from passband.stats.interval import Estimate, estimate, on_scale
 from passband.stats.metric import bounds, expand_metrics, measure, parse_metric, parse_name
-from passband.summary.certified import certified_lines
 from passband.summary.default_metrics import default_metrics
-from passband.summary.problem_spread import spread_of
-from passband.summary.summary import Combined, Group, Line, Request, ScorerCounts, Summary
+from passband.summary.lines import certified_lines
+from passband.summary.summary import (
+    Combined,
+    Group,
+    Line,
+    Request,
+    ScorerCounts,
+    Summary,
+    spread_of,
+)
 
 
 def looks_stopped(outcomes: Outcomes, request: Request) -> StoppedCounts | None:

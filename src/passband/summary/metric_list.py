@@ -30,7 +30,7 @@ from passband.summary.browse.problems import (
     read_problem_scores,
     read_scores_alone,
 )
-from passband.summary.line_scale import OF_ONE_SCALE
+from passband.summary.lines import OF_ONE_SCALE
 from passband.summary.means import Sample
 from passband.summary.summary import Line, Request
 from passband.tasks import MetricEntry
@@ -118,7 +118,7 @@ class MetricList:
     def _averaged(self, entry: MetricEntry) -> EntryResult:
         """Estimate from the trials themselves: a mean, pass@k, or another metric by name."""
         from passband.stats.interval import estimate
-        from passband.summary.certified import certified_estimate
+        from passband.summary.lines import certified_estimate
 
         sample = self._all_trials(entry)
         sample.outcomes.under(self._request.policy).require(1)

@@ -22,7 +22,7 @@ from passband.score.scorer import Reference
 from passband.stats.interval.default.wilson import level_of
 from passband.stats.sequential.spending import boundaries_spending
 from passband.summary.gate.policy import GatePolicy, MetricRule, TaskRule
-from passband.summary.gate.settled import GateLook
+from passband.summary.gate.result import GateLook
 from passband.summary.gate.sources import Reading
 from passband.tasks.task import Task
 from passband.trials.reader import Trials

@@ -14,8 +14,7 @@ from passband.readers import sandbox_words
 from passband.score import OUTCOMES, WORDS, VerdictStatus, again_entry, outcome_in
 from passband.stats.interval import RerunFlip, Reruns, with_reruns
 from passband.stats.metric import parse_metric
-from passband.summary.program_outcomes import ProgramResult
-from passband.summary.summary import Line
+from passband.summary.summary import Line, ProgramResult
 from passband.summary.unscored_range import metric_of
 from passband.trials import RunRecord, ScoreRow, ScorerRecord, Trials
 

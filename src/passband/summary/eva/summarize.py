@@ -18,7 +18,6 @@ from passband.readers import MOST_TRIALS, MetricScore, Options, Remark
 from passband.stats import Over, as_level, check_over, check_text
 from passband.stats.data import Policy, Scale
 from passband.stats.interval import methods, seed_of
-from passband.summary.choices import choice_lines
 from passband.summary.eva.composed import displayed
 from passband.summary.eva.composites import (
     BUILT_IN,
@@ -37,7 +36,7 @@ from passband.summary.eva.estimates import Estimates, entries_of
 from passband.summary.eva.eva_rules import EvaRules
 from passband.summary.eva.quality import metric_errors
 from passband.summary.eva.run import Run, runs_of
-from passband.summary.summary import Request
+from passband.summary.summary import Request, choice_lines
 from passband.version import __version__
 
 

@@ -19,7 +19,6 @@ from passband.stats.interval import Estimate
 from passband.stats.metric import needs_answers
 from passband.summary.browse.browser import Look, Wanted
 from passband.summary.checks.same_wrong import Agreement, rank_same_wrong
-from passband.summary.choices import choice_lines
 from passband.summary.findings.kinds import Kinds, kinds_of
 from passband.summary.findings.progress import Progress, progress_of
 from passband.summary.findings.provenance import Provenance, provenance_of
@@ -30,7 +29,7 @@ from passband.summary.findings.uncertainty import Uncertainty, uncertainty_of
 from passband.summary.from_run import RunSummary, runs_with_trials, summarize_trials
 from passband.summary.judged.result import rests_on_labels
 from passband.summary.live.judge_usage import JudgeUsage, judges_of
-from passband.summary.summary import Group, Line, Request, Summary
+from passband.summary.summary import Group, Line, Request, Summary, choice_lines
 from passband.trials import RunRecord, Trials
 from passband.types import Floats
 

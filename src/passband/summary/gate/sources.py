@@ -18,7 +18,6 @@ from passband.readers import (
 )
 from passband.stats.data import Outcomes, Scale
 from passband.stats.metric import needs_answers
-from passband.summary.choices import choice_lines
 from passband.summary.compare.models import entries
 from passband.summary.compare.remarks import (
     different_scorers,
@@ -30,6 +29,7 @@ from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.result import GateResult, GateSide
 from passband.summary.judged.compared import JudgedPair, uncorrected_reason
 from passband.summary.judged.compared import apart_reason as judges_apart
+from passband.summary.summary import choice_lines
 from passband.trials import holder, is_run_directory
 
 NAMELESS = "all"  #: the task of a table that names none

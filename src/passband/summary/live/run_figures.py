@@ -10,7 +10,7 @@ from passband.notes import Note
 from passband.stats.data import Outcomes
 from passband.stats.interval import Estimate, estimate
 from passband.summary.from_run import RunSummary
-from passband.summary.line_scale import on_line_scale
+from passband.summary.lines import on_line_scale
 from passband.summary.live.run_state import Standing
 from passband.summary.summary import Group, Line, Request
 from passband.trials import Choice, RunRecord, Trials

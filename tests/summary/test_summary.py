@@ -8,12 +8,11 @@ import pytest
 
 from passband import Outcomes, estimate, read, summarize
 from passband.errors import InvalidInput, UnknownName
-from passband.summary.choices import choice_lines
 from passband.summary.compare.compare import compare_sources
 from passband.summary.compare.models import Contest
 from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.sources import Reading, gate_sources
-from passband.summary.summary import Summary
+from passband.summary.summary import Summary, choice_lines
 from support.runs.commands import run
 from support.samples.stores import filled
 

@@ -1,4 +1,6 @@
-"""Certificates of a summary: on request, and by itself where a design is unusual.
+"""What the scale of scores says about a line: whether it is a share, and which way is better.
+
+Certificates of a summary: on request, and by itself where a design is unusual.
 
 By itself a summary only speaks up where the coverage to expect is clearly too low; a certificate
 that finds nothing is not kept. What is certified is decided by counts, never by the clock: at most
@@ -10,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from passband.stats.data import SPENT_METRICS, Outcomes
+from passband.errors import InvalidInput
+from passband.stats.data import SPENT_METRICS, Outcomes, Scale
 from passband.stats.interval import (
     FEW_SETS,
     Estimate,
@@ -21,6 +24,28 @@ from passband.stats.interval import (
 )
 from passband.stats.metric import parse_metric
 from passband.summary.summary import Line, Request
+
+#: Reductions of a problem's trials whose values are scores again.
+OF_ONE_SCALE = ("first", "mean", "max", "min", "majority")
+
+
+def on_line_scale(line: Line, scale: Scale, is_share: bool | None) -> Line:
+    """Return a line that knows the scale of the scores it rests on."""
+    if line.estimate is not None and line.estimate.metric in SPENT_METRICS:
+        return replace(line, is_share=False, lower_is_better=True)
+    falls = bool(scale.lower_is_better) and _is_of_scores(line)
+    return replace(line, is_share=is_share, lower_is_better=falls)
+
+
+def _is_of_scores(line: Line) -> bool:
+    """Return whether a line's value is on the scale of the scores, and not a chance of success."""
+    if line.reduction in OF_ONE_SCALE or line.estimate is None:
+        return line.reduction in OF_ONE_SCALE
+    try:
+        return parse_metric(line.reduction or line.estimate.metric).is_score
+    except InvalidInput:  # an aggregation of the user's
+        return False
+
 
 _MOST_LINES = 8  # of a group
 _MOST_GROUPS = 4
