@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache
 from typing import Any
 
 
-@cache
 def record_keys(record: type) -> tuple[str, ...]:
     """Return the fields of a dataclass or named tuple; of another type none."""
     if is_dataclass(record):

@@ -2,7 +2,7 @@
 
 from passband.summary.from_sources import summarize
 from passband.summary.summary import Group, Summary
-from passband.summary.unscored_range import Bracket
+from passband.summary.unscored_range import UnscoredRange
 
 LOST = [[1, None, None, None], [0, None, None, None]] * 20
 
@@ -13,14 +13,14 @@ def group(matrix: list[list[float | None]], *metrics: str, **options: str) -> Gr
 
 
 def test_all_wrong_and_all_right() -> None:
-    assert group(LOST).bracket == Bracket("pass@1", 0.125, 0.875)
-    assert group(LOST, "avg").bracket == Bracket("avg", 0.125, 0.875)
-    assert group(LOST, policy="fail").bracket == Bracket("pass@1", 0.125, 0.875)
+    assert group(LOST).bracket == UnscoredRange("pass@1", 0.125, 0.875)
+    assert group(LOST, "avg").bracket == UnscoredRange("avg", 0.125, 0.875)
+    assert group(LOST, policy="fail").bracket == UnscoredRange("pass@1", 0.125, 0.875)
 
 
 def test_it_is_of_the_first_metric_that_has_one() -> None:
     bracket = group(LOST, "pass@4", "pass^1").bracket
-    assert bracket == Bracket("pass^1", 0.125, 0.875)
+    assert bracket == UnscoredRange("pass^1", 0.125, 0.875)
 
 
 def test_a_narrow_one_says_nothing() -> None:

@@ -1,7 +1,4 @@
-"""The summary of an adaptive test: ability, the accuracy of the bank, and how it got there.
-
-The summary of an adaptive test on a server: what the server has computed.
-"""
+"""Summarise adaptive tests: ability, bank accuracy and path, or what a test server computed."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from passband.trials import RunRecord, ScorerRecord, Trials
 def remote_group(
     trials: Trials, run: RunRecord, scorer: ScorerRecord, request: Request, by: Mapping[str, str]
 ) -> Group:
-    """Return the counts of a test on a server, and the ability that it ended with."""
+    """Return the counts of a server's test and its final ability."""
     test: Mapping[str, Any] = run.adaptive or {}
     if "theta" not in test:
         raise InvalidInput(
@@ -44,7 +41,7 @@ def remote_group(
         retried=trials.retried(run.number),
         notes=(notes.adaptive_remote(count, test["server"]),),
         lines=tuple(named) or (Line("theta", scorer.name, _theta(test, request, count)),),
-        adaptive=_result(test, count),
+        adaptive=_remote_result(test, count),
     )
 
 
@@ -71,8 +68,8 @@ def _theta(test: Mapping[str, Any], request: Request, count: int) -> Estimate:
     )
 
 
-def _result(test: Mapping[str, Any], count: int) -> AdaptiveResult:
-    """Return what is known of the test; its path is in the reasons of its trials."""
+def _remote_result(test: Mapping[str, Any], count: int) -> AdaptiveResult:
+    """Return the test as the server reports it; its path is in the reasons of its trials."""
     return AdaptiveResult(
         bank=test["dataset"],
         hash="",
@@ -110,7 +107,7 @@ def adaptive_group(
         retried=trials.retried(run.number),
         notes=tuple(_notes(recorded)),
         lines=tuple(named or _lines(recorded, request, scorer.name)),
-        adaptive=_result_adaptive_test(recorded),
+        adaptive=_test_result(recorded),
     )
 
 
@@ -204,7 +201,7 @@ def _statuses(trials: Trials, run: RunRecord, recorded: RecordedTest) -> dict[st
     return {**statuses, "ok": recorded.n_trials, **({"no score": unscored} if unscored else {})}
 
 
-def _result_adaptive_test(recorded: RecordedTest) -> AdaptiveResult:
+def _test_result(recorded: RecordedTest) -> AdaptiveResult:
     test = recorded.test
     return AdaptiveResult(
         bank=test.bank.name,

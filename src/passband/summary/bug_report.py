@@ -1,4 +1,4 @@
-"""A ZIP file for a bug report: what there is to know about a failure, without texts and keys.
+"""Write a ZIP file for a bug report: versions, settings and evidence, without texts and keys.
 
 Of a run there are settings, counts and findings. Any string of a recorded setting that is not
 known to be a name is replaced with its length: it may be a prompt, an example or an answer.

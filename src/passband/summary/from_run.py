@@ -1,4 +1,4 @@
-"""The summary of a run directory: the metric lists of its tasks, and the usual curve."""
+"""Summarise a run directory: the metric lists of its tasks, and the default curve."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from passband.summary.means import (
 )
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.summary import Combined, Group, Line, Request, Summary
-from passband.summary.unscored_range import with_bracket
+from passband.summary.unscored_range import with_unscored_range
 from passband.summary.until import until_result
 from passband.tasks import NO_FILTER, MetricEntry
 from passband.trials import RunRecord, Trials
@@ -248,7 +248,7 @@ class RunSummary:
             lines = programs.lines(lines, self._scorer.name)
             group = replace(group, programs=programs.result)
         group = replace(group, lines=tuple(lines), notes=remarks, until=until)
-        group = with_bracket(group, outcomes, self._scorer.name)
+        group = with_unscored_range(group, outcomes, self._scorer.name)
         group = with_judge(group, self._correction(self._scorer.name), self._run.model)
         group = replace(group, notes=(*group.notes, *canary_notes(self._trials, self._run)))
         column = column_of(self._run)

@@ -1,4 +1,4 @@
-"""`summarize`: any source of trials in, a `Summary` out."""
+"""Summarise any source of trials."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from passband.summary.judged.result import rests_on_labels
 from passband.summary.lines import for_groups, on_line_scale
 from passband.summary.means import Sample, Stratum, check_population, combine_groups
 from passband.summary.summary import Group, Request, Summary
-from passband.summary.unscored_range import with_bracket
+from passband.summary.unscored_range import with_unscored_range
 from passband.trials import is_run_directory
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ def _group(
         lines=tuple(with_first_lines(lines, outcomes, request, outcomes.first)),
         notes=(*group.notes, *name_notes(names, counted)),
     )
-    return with_bracket(group, outcomes, scorer)
+    return with_unscored_range(group, outcomes, scorer)
 
 
 def _check(request: Request) -> None:

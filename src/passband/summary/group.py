@@ -1,8 +1,6 @@
-"""Groups of a summary: counts and notes from outcomes, lines from metrics.
+"""Make the groups of a summary: counts and notes from outcomes, lines from metrics.
 
-Summaries of several sources as one: tasks by models by metrics.
-
-Lines of trials that were stopped by their own outcome, estimated as they must be.
+Trials that were stopped by their own outcome get the lines of a design that allows for it.
 """
 
 from __future__ import annotations
@@ -188,7 +186,7 @@ def metric_lines(
         except InvalidInput as error:
             metrics = _single_names(name)
             if len(metrics) == 1:
-                lines.append(Line(name, scorer, None, _reason_group(error)))
+                lines.append(Line(name, scorer, None, _no_estimate(error)))
                 continue
         lines += [_line(outcomes, metric, request, scorer) for metric in metrics]
     return certified_lines(lines, outcomes, request)
@@ -246,11 +244,11 @@ def _line(outcomes: Outcomes, metric: str, request: Request, scorer: str | None)
     except UnknownName:
         raise
     except InvalidInput as error:
-        return Line(metric, scorer, None, _reason_group(error))
+        return Line(metric, scorer, None, _no_estimate(error))
     return Line(result.metric, scorer, result)
 
 
-def _reason_group(error: InvalidInput) -> Note:
+def _no_estimate(error: InvalidInput) -> Note:
     make = notes.not_enough_data if isinstance(error, NotEnoughData) else notes.not_measurable
     return make(str(error))
 

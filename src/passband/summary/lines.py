@@ -1,10 +1,8 @@
-"""What the scale of scores says about a line: whether it is a share, and which way is better.
+"""Add the scale of the scores and certificates to lines.
 
-Certificates of a summary: on request, and by itself where a design is unusual.
-
-By itself a summary only speaks up where the coverage to expect is clearly too low; a certificate
-that finds nothing is not kept. What is certified is decided by counts, never by the clock: at most
-eight lines of a group, and no group of a summary that has more than four.
+Certificates are made on request, and unasked where a design is unusual. An unasked one is kept
+only where the coverage to expect is clearly too low. Counts, never the clock, decide which lines
+are certified: at most eight of a group, and none in a summary of more than four groups.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ OF_ONE_SCALE = ("first", "mean", "max", "min", "majority")
 
 
 def on_line_scale(line: Line, scale: Scale, is_share: bool | None) -> Line:
-    """Return a line that knows the scale of the scores it rests on."""
+    """Return a line marked as a share or not, and with the direction of its scores."""
     if line.estimate is not None and line.estimate.metric in SPENT_METRICS:
         return replace(line, is_share=False, lower_is_better=True)
     falls = bool(scale.lower_is_better) and _is_of_scores(line)

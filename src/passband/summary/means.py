@@ -1,10 +1,7 @@
-"""Weighted means over the groups of a summary: strata of a table, tasks of a run.
+"""Combine groups into weighted means: strata of a table, groups of tasks, columns of a task.
 
-The macro-average of a task that names a column to group by: each group counts the same.
-
-Groups of tasks that a run has recorded: the means over their tasks, as lm-eval defines them.
-
-Weights of strata as they are typed: a rule, shares by name, or a CSV file of them.
+A group of tasks averages as lm-eval defines it; a column that a task groups by weighs its groups
+equally, a macro-average. Weights are a rule, shares by name, or a CSV file of shares.
 """
 
 from __future__ import annotations
@@ -85,7 +82,7 @@ def combine_groups(strata: Sequence[Stratum], request: Request) -> tuple[Combine
             )
         members[name] = stratum
     return tuple(
-        _combined(
+        _mean_of_strata(
             members, request, request.weights, {} if len(by_model) == 1 else {"model": model or ""}
         )
         for model, members in by_model.items()
@@ -114,7 +111,7 @@ def stratum_name(group: Group) -> str:
     return " / ".join(value for name, value in group.by.items() if name != "model")
 
 
-def _combined(
+def _mean_of_strata(
     strata: Mapping[str, Stratum], request: Request, weights: Weights, by: Mapping[str, str]
 ) -> Combined:
     check_names(strata)
@@ -289,7 +286,7 @@ def combine_tasks(
         combined
         for group in groups
         for model in models
-        for combined in _combined_task_groups(
+        for combined in _task_group_means(
             group,
             {s.group.task or "": s for s in strata if s.group.model == model},
             request,
@@ -298,10 +295,10 @@ def combine_tasks(
     )
 
 
-def _combined_task_groups(
+def _task_group_means(
     group: TaskGroup, runs: Mapping[str, Stratum], request: Request, by: Mapping[str, str]
 ) -> list[Combined]:
-    """Return the lines of a group; one for each weighting that its metrics have."""
+    """Return the means of a group of tasks, one per weighting of its metrics."""
     present = {name: runs[name] for name in group.tasks if name in runs}
     if not present:
         return []
@@ -309,7 +306,7 @@ def _combined_task_groups(
     for metric in group.metrics:
         weighting: Weighting = "size" if metric.weight_by_size else "equal"
         lines = by_weighting.setdefault(weighting, [])
-        for label in _labels_task_groups(metric, present, request):
+        for label in _labels_to_average(metric, present, request):
             if all(line.metric != label for line in lines):
                 lines.append(_line(label, group, present, request, weighting))
     name = group.alias or group.name
@@ -320,10 +317,10 @@ def _combined_task_groups(
     ]
 
 
-def _labels_task_groups(
+def _labels_to_average(
     metric: GroupMetric, runs: Mapping[str, Stratum], request: Request
 ) -> list[str]:
-    """Return the labels of the lines that a group averages: its metric, or those asked for."""
+    """Return the labels of lines to average: those requested, or the group's metric."""
     return list(
         dict.fromkeys(
             line.metric

@@ -1,4 +1,4 @@
-"""The metrics that a task lists, measured on recorded trials.
+"""Measure the metrics that a task lists on recorded trials.
 
 A line of `metric_list` names a scorer, how the trials of a problem become one value
 (`repeat_aggregation`), and how problems are combined. Everything needed is in the trials table:

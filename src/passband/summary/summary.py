@@ -1,12 +1,6 @@
 """The summary of recorded trials: groups of lines, each an estimate or the reason for none.
 
 A group holds the trials of one model on one task, or whatever the columns of a table set apart.
-
-What was chosen about the data: how many first trials are used, and which findings accepted.
-
-The distribution of problems: how many succeed always, sometimes and never.
-
-What became of programs: their outcomes, and how many verdicts were others in a re-run.
 """
 
 from __future__ import annotations
@@ -26,7 +20,7 @@ from passband.stats import Over
 from passband.stats.data import COUNTS_FIXED, Evidence, Outcomes, Policy, titled
 from passband.stats.interval import Estimate, Weights
 from passband.summary.judged.result import JudgeResult
-from passband.summary.unscored_range import Bracket
+from passband.summary.unscored_range import UnscoredRange
 from passband.summary.until import UntilResult
 
 if TYPE_CHECKING:
@@ -35,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def choice_lines(first: int | None, accept: Sequence[str]) -> list[str]:
-    """Return what to say of a result that rests on such choices.
+    """Return sentences on the trials used and the findings accepted.
 
     >>> choice_lines(2, ["drift", "trials-related"])
     ['only the first 2 trials of each problem are used', 'accepted: drift, trials-related']
@@ -218,7 +212,9 @@ class Group:
     lines: tuple[Line, ...] = ()
     adaptive: AdaptiveResult | None = None  #: of an adaptive test
     until: UntilResult | None = None  #: where the rule of a run with --until stands
-    bracket: Bracket | None = None  #: of trials without a score, where wider than the interval
+    bracket: UnscoredRange | None = (
+        None  #: of trials without a score, where wider than the interval
+    )
     judge: JudgeResult | None = None  #: of scores that are a judge's
     #: trials that were cut short and are scored all the same, by status
     incomplete: Mapping[str, int] = field(default_factory=dict, hash=False)

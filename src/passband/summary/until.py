@@ -1,4 +1,4 @@
-"""Where a run with a width rule stands, from its trials table alone, and what that guarantees."""
+"""Report the status and guarantee of a run with --until, from its trials table."""
 
 from __future__ import annotations
 

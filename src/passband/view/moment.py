@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from passband.summary import Pace, RunNumbers, is_going_on, numbers_of, session_rate, standing_of
+from passband.summary import Pace, RunNumbers, is_going_on, numbers_of, session_rate, state_of
 from passband.trials import RunRecord
 from passband.view.desk import Reading
 
@@ -23,7 +23,7 @@ def numbers_now(reading: Reading, run: RunRecord, *, thorough: bool = True) -> R
     trials = reading.trials
     going_on = is_going_on(trials)
     standing = reading.keep(
-        ("standing", run.number, going_on), lambda: standing_of(trials, run, going_on=going_on)
+        ("standing", run.number, going_on), lambda: state_of(trials, run, going_on=going_on)
     )
     numbers = reading.keep(
         ("numbers", run.number, going_on, thorough),

@@ -112,12 +112,12 @@ def compare(
         printable,
         render,
     )
-    from passband.summary import Contest, choice_lines, compare_sources
+    from passband.summary import ComparisonOptions, choice_lines, compare_sources
 
     as_json = is_json(format, json)
     summary = compare_sources(
         files,
-        Contest(
+        ComparisonOptions(
             tuple(metric or ()), over.value, level, not unpaired, policy.value, margin, test.value,
             settle=True, ranking=None if ranking is None else ranking.value,
             accept=tuple(accept or ()), first=first,

@@ -170,7 +170,7 @@ def gate(
 
     from passband.errors import InvalidInput
     from passband.report import Style
-    from passband.summary import Reading, gate_sources, parse_limits
+    from passband.summary import GateReading, gate_sources, parse_limits
 
     rules = _policy(policy, metric, tolerance, over, failed, accept)
     if limit:
@@ -182,7 +182,7 @@ def gate(
         "answer": answer, "judge": judge, "label": label,
     }  # fmt: skip
     scales = scales_of(lower_is_better)
-    reading = Reading(columns, threshold, skip_bad, base_model, new_model, scales, first)
+    reading = GateReading(columns, threshold, skip_bad, base_model, new_model, scales, first)
     if settle:
         if first is not None:
             raise InvalidInput("--first goes without --settle, which asks for more trials.")

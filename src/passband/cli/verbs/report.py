@@ -96,7 +96,7 @@ def report(
     """
     from passband.report import charts_by_folder, report_page, target_of, write_report
     from passband.summary import (
-        Contest,
+        ComparisonOptions,
         ReportRequest,
         Request,
         compared_sources,
@@ -131,7 +131,7 @@ def report(
     compared = compared_sources(
         runs,
         found,
-        Contest(
+        ComparisonOptions(
             request.summary.metrics,
             level=level,
             policy=policy.value,

@@ -17,9 +17,9 @@ from passband.summary import (
     MOST_STEPS,
     RIGHT,
     WRONG,
-    Answer,
-    Change,
     Changes,
+    MarkedAnswer,
+    ProblemChange,
     SampledProblem,
     ShownProblem,
     ShownTrial,
@@ -43,7 +43,7 @@ def sides_payload(changes: Changes, models: Sequence[str]) -> dict[str, Any]:
     return {"problems": [_sides(one, models) for one in changes.most]}
 
 
-def _sides(change: Change, models: Sequence[str]) -> dict[str, Any] | None:
+def _sides(change: ProblemChange, models: Sequence[str]) -> dict[str, Any] | None:
     """Return a problem once, and each model's trials under its name."""
     score = None if change.a.right is not None else _number
     sides = [
@@ -111,7 +111,7 @@ def _trials(one: SampledProblem, *, is_graded: bool) -> list[list[Any] | None]:
     return trials
 
 
-def _graded(trial: list[Any] | None, answer: Answer) -> list[Any] | None:
+def _graded(trial: list[Any] | None, answer: MarkedAnswer) -> list[Any] | None:
     """Return a trial with its score for a verdict; a graded one is neither right nor wrong."""
     if trial is None or answer.value is None:
         return trial
@@ -121,7 +121,7 @@ def _graded(trial: list[Any] | None, answer: Answer) -> list[Any] | None:
     return [2, name, about if score in about else f"{score} {about}".strip(), *texts]
 
 
-def _chip(answer: Answer) -> list[Any]:
+def _chip(answer: MarkedAnswer) -> list[Any]:
     kind = _KINDS.get(answer.mark, 2)
     if answer.status == "no_answer":
         return [kind, "no answer"]

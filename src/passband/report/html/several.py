@@ -33,7 +33,14 @@ from passband.report.noted import (
 )
 from passband.report.words import counted
 from passband.stats.interval import Rounding
-from passband.summary import Change, Changes, ComparedFindings, ComparedMetric, ComparedTask, Stack
+from passband.summary import (
+    Changes,
+    ComparedFindings,
+    ComparedMetric,
+    ComparedTask,
+    ProblemChange,
+    Stack,
+)
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,7 @@ def _facts(several: SeveralText) -> Iterator[str]:
     if found.pair is None:
         yield prose(listed(list(found.models)))
     yield "paired by problem"
-    margin = found.contest.margin
+    margin = found.options.margin
     if margin is not None:
         yield f"a difference of less than {margin:g} does not matter"
 
@@ -251,7 +258,7 @@ def _change_caption(changes: Changes) -> str:
     )
 
 
-def _change_row(one: Change, place: int, at: int, is_asked: bool) -> str:
+def _change_row(one: ProblemChange, place: int, at: int, is_asked: bool) -> str:
     asked = one.problem_text
     key = escape(one.problem)
     if asked is not None:
@@ -312,7 +319,7 @@ def _values(several: SeveralText) -> str:
         f'<div class="scroll"><table class="values"><thead><tr>{task_head}<th>metric</th>{models}'
         f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
-    level = f"{100 * found.contest.level:.6g} %"
+    level = f"{100 * found.options.level:.6g} %"
     text = (
         f"Values and {level} intervals of each model alone, for problems like these, on the "
         "problems that all models of the task share. Whether two models differ cannot be read from "
@@ -363,9 +370,9 @@ def _method_sentences(several: SeveralText) -> Iterator[str]:
     )
     if any(task.is_corrected for task in found.tasks):
         yield "Differences of a judge's verdicts are corrected by labels (docs/which-interval.md)."
-    if found.contest.margin is not None:
+    if found.options.margin is not None:
         yield (
-            f"Equivalence within {found.contest.margin:g} is two one-sided tests at once "
+            f"Equivalence within {found.options.margin:g} is two one-sided tests at once "
             "(Schuirmann 1987)."
         )
     if found.n_comparisons > 1:

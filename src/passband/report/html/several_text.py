@@ -86,13 +86,13 @@ class SeveralText:
     def forest(self) -> DifferenceForest:
         """Return all differences as bars beside the line of no difference."""
         base, new = self.findings.pair or ("the second", "the first")
-        margin = self.findings.contest.margin
+        margin = self.findings.options.margin
         return DifferenceForest(
             [self._bar(one) for one in self.differences],
             base,
             new,
             None if margin is None else (-margin, margin),
-            self.findings.contest.level,
+            self.findings.options.level,
             self.rounding,
             falls=[one.falls for one in self.differences],
         )

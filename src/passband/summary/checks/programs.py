@@ -1,4 +1,4 @@
-"""What the verdicts of a scorer of programs say beyond their mean: outcomes, sandboxes, re-runs."""
+"""Summarise the programs of a code scorer: their outcomes, sandboxes and re-runs."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Problems of a run whose key or text is known to be wrong, by the list that its task brings.
-
-Notes on runs that are there in part: one shard, or shards that are not all merged.
-
-The note on wrong answers that agree, of which the key may be the wrong one.
-
-What judges said of null answers, which no judge should pass.
-"""
+"""Note what a run's own record shows: bad keys, missing shards, equal wrong answers, canaries."""
 
 from __future__ import annotations
 
@@ -24,7 +17,7 @@ from passband.trials import RunRecord, ScorerRecord, Shards, Trials, unmerged
 
 
 def known_bad_notes(trials: Trials, run: RunRecord) -> tuple[Note, ...]:
-    """Return the note on such problems, if there are any."""
+    """Return a note on problems that the task lists as having a wrong key or text."""
     task = run.config.get("task")
     entries = task.get("known_bad") if isinstance(task, Mapping) else None
     if not isinstance(entries, list) or not entries:
@@ -41,12 +34,12 @@ def known_bad_notes(trials: Trials, run: RunRecord) -> tuple[Note, ...]:
 
 
 def shard_notes(run: RunRecord, directory: Path) -> list[Note]:
-    """Return the notes on a run that is a part, or that has shards which are not merged yet."""
+    """Return notes on missing and on unmerged shards of a run."""
     return [*_parts(run), *unmerged_notes(directory)]
 
 
 def unmerged_notes(directory: Path) -> list[Note]:
-    """Return the note on shards of a run directory that are not merged into it yet, if any."""
+    """Return a note on the shards beside a run directory that are not merged into it."""
     waiting = unmerged(directory)
     return [notes.shards_waiting(waiting)] if waiting else []
 
@@ -62,10 +55,9 @@ def _parts(run: RunRecord) -> list[Note]:
 
 
 def answer_notes(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> Iterator[Note]:
-    """Yield the note on wrong answers that agree; nothing where they do not.
+    """Yield a note on wrong answers that agree, whose key may be the wrong one.
 
-    Of a result that looks misread nothing more is said: its wrong answers agree because they are no
-    answers.
+    A result that looks misread gets none: its wrong answers agree because they are no answers.
     """
     directory = str(trials.directory)
     if run.adaptive is None and _is_misread(stored_outcomes(trials, run, scorer)):
@@ -85,7 +77,7 @@ def _is_misread(outcomes: Outcomes) -> bool:
 
 
 def canary_notes(trials: Trials, run: RunRecord) -> Iterator[Note]:
-    """Yield how many null answers each judge of a run passes, where any were judged."""
+    """Yield a note on how many null answers each judge passes; it should pass none."""
     known = {
         (scorer.name, scorer.identity): scorer.number
         for number, _, scorer in trials.all_scorers()

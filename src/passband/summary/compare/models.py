@@ -1,9 +1,4 @@
-"""The models that sources of trials hold, under names that tell them apart, task by task.
-
-The models that sources hold, under names that tell them apart, and the tasks that they share.
-
-The arguments of a comparison.
-"""
+"""Read the models that sources hold, name them apart, and find the tasks that they share."""
 
 from __future__ import annotations
 
@@ -51,7 +46,7 @@ class Entry:
     judged: Mapping[str | None, JudgeScores] = field(default_factory=dict)
 
 
-class Field:
+class ModelTable:
     """The models of all sources, or those of some names, under names that tell them apart."""
 
     def __init__(
@@ -208,8 +203,8 @@ def _within(entry: Entry, source: str) -> str:
 
 
 @dataclass(frozen=True)
-class Contest:
-    """The arguments of a comparison."""
+class ComparisonOptions:
+    """Options of a comparison."""
 
     metrics: tuple[str, ...] = ()  #: none for pass@k, or avg, at the k that all problems allow
     over: Over = "problems"
@@ -225,7 +220,7 @@ class Contest:
 
 
 @dataclass(frozen=True)
-class Contestants:
+class ComparedModels:
     """The outcomes of each model on each task that two models or more were asked."""
 
     tasks: Mapping[str | None, Mapping[str, Outcomes]] = field(hash=False)
@@ -237,9 +232,9 @@ class Contestants:
     judges: Mapping[str | None, Mapping[str, JudgeScores]] = field(default_factory=dict, hash=False)
 
 
-def read_contestants(
+def read_models(
     sources: Sequence[str | Path],
-    contest: Contest,
+    options: ComparisonOptions,
     *,
     columns: Mapping[str, str | None] | None = None,
     by: str | None = None,
@@ -248,7 +243,7 @@ def read_contestants(
     threshold: float | None = None,
     skip_bad: bool = False,
     scales: Mapping[str, Scale] | None = None,
-) -> Contestants:
+) -> ComparedModels:
     """Read the models that files and run directories hold; see `compare_sources`."""
     refuse_same(sources)
     sources, empty = _with_trials(sources)
@@ -261,27 +256,27 @@ def read_contestants(
             threshold=threshold,
             tasks=_held(source, tasks),
             skip_bad=skip_bad,
-            targets=contest.paired,
-            answers=needs_answers(contest.metrics),
+            targets=options.paired,
+            answers=needs_answers(options.metrics),
             scales=scales,
-            first=contest.first,
+            first=options.first,
         )
         for source in sources
     ]
-    contestants = contestants_of(readings, contest, by=by, tasks=tasks, models=models)
-    return replace(contestants, remarks=(*contestants.remarks, *empty))
+    compared = compared_models(readings, options, by=by, tasks=tasks, models=models)
+    return replace(compared, remarks=(*compared.remarks, *empty))
 
 
-def contestants_of(
+def compared_models(
     readings: Sequence[Groups],
-    contest: Contest,
+    options: ComparisonOptions,
     *,
     by: str | None = None,
     tasks: Sequence[str] = (),
     models: Sequence[str] = (),
-) -> Contestants:
+) -> ComparedModels:
     """Return the models of sources that have been read, and remarks on comparing them."""
-    entrants = Field(readings, by, models)
+    entrants = ModelTable(readings, by, models)
     shared, left_out = entrants.shared_tasks(tasks)
     remarks = [
         Remark(f"{one.source}: {remark}", remark.important)
@@ -293,7 +288,7 @@ def contestants_of(
     left_out += sandbox_remarks(readings, shared)
     apart = target_findings(readings, shared)
     outcomes = {
-        task: _knowing(entrants.models(task), contest, apart.get(task, ())) for task in shared
+        task: _knowing(entrants.models(task), options, apart.get(task, ())) for task in shared
     }
     scorers = different_scorers(readings, shared)  # whose remark speaks of scales already
     left_out += scale_remarks({t: models for t, models in outcomes.items() if t not in scorers})
@@ -303,14 +298,14 @@ def contestants_of(
     judges = {task: found for task in shared if (found := entrants.judges(task))}
     for task, found in judges.items():
         left_out += judge_remarks(task, found)
-    return Contestants(outcomes, (*remarks, *left_out), shares, entrants.sources(), judges)
+    return ComparedModels(outcomes, (*remarks, *left_out), shares, entrants.sources(), judges)
 
 
 def _knowing(
-    models: Mapping[str, Outcomes], contest: Contest, apart: Iterable[Finding]
+    models: Mapping[str, Outcomes], options: ComparisonOptions, apart: Iterable[Finding]
 ) -> dict[str, Outcomes]:
     """Return the models of a task with what is accepted, the last also with how targets differ."""
-    known = {name: one.accepting(contest.accept) for name, one in models.items()}
+    known = {name: one.accepting(options.accept) for name, one in models.items()}
     last = list(known)[-1]
     return {**known, last: known[last].knowing(apart)}
 

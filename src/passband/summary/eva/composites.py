@@ -58,7 +58,7 @@ class Threshold:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricRule:
+class PassRule:
     """How a metric is passed, and whether more of it is better."""
 
     threshold: float | None = None
@@ -87,14 +87,14 @@ class Composites:
     """Composites in the order of their file, and the rules of metrics."""
 
     composites: tuple[Composite, ...] = ()
-    rules: Mapping[str, MetricRule] = field(default_factory=dict)
+    rules: Mapping[str, PassRule] = field(default_factory=dict)
     tolerance: float = TOLERANCE
     source: str | None = None
     sha256: str | None = None
 
-    def rule(self, metric: str) -> MetricRule:
+    def rule(self, metric: str) -> PassRule:
         """Return the rule of a metric; the usual one where none is declared."""
-        return self.rules.get(metric, MetricRule())
+        return self.rules.get(metric, PassRule())
 
     def in_turn(self) -> list[Composite]:
         """Return the composites so that each comes after those that it is derived from."""
@@ -251,7 +251,7 @@ class _Reader:
                 place = ("composites", composite.name, "components")
                 self.file.report(f"{message}{nearest(name, known)}", *place)
 
-    def _rule(self, name: str, fields: Any) -> MetricRule:
+    def _rule(self, name: str, fields: Any) -> PassRule:
         place = ("metrics", name)
         fields = self._mapping(fields, *place)
         self._known(fields, ("threshold", "higher_is_better", "exclude_from_pass_at_k"), *place)
@@ -271,9 +271,7 @@ class _Reader:
             message = "scores at or above a threshold pass, so lower cannot be better."
             self.file.report(message, *place, "threshold")
         threshold = None if threshold is None else float(threshold)
-        return MetricRule(
-            threshold, flags["higher_is_better"], bool(flags["exclude_from_pass_at_k"])
-        )
+        return PassRule(threshold, flags["higher_is_better"], bool(flags["exclude_from_pass_at_k"]))
 
     def _tolerance(self, value: Any) -> float:
         if _is_number(value) and 0 <= value < 1:

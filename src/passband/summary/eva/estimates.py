@@ -1,4 +1,4 @@
-"""Estimates in EVA's fields: one weighting for each value and its interval.
+"""Estimate EVA's fields, each value and its interval with the same weights.
 
 A mean is the mean over scenarios of the means of their trials, and so is every pass@k. Trials
 without a score are left out, counted as failures or refused, as the policy says; pass@k takes the
@@ -30,7 +30,7 @@ from passband.summary.eva.composites import (
 from passband.summary.eva.document import (
     CompositeEntry,
     DataQuality,
-    MetricEntry,
+    MetricFields,
     NoteEntry,
     PassK,
 )
@@ -103,7 +103,7 @@ class Estimates:
         return {name: self.run.column(name) for name in self.run.metrics}
 
     @cached_property
-    def entries(self) -> dict[str, MetricEntry]:
+    def entries(self) -> dict[str, MetricFields]:
         """The metrics of the run."""
         return {name: self._metric(name, column) for name, column in self.columns.items()}
 
@@ -124,7 +124,7 @@ class Estimates:
 
     # -- metrics ---------------------------------------------------------------------------
 
-    def _metric(self, name: str, column: Column) -> MetricEntry:
+    def _metric(self, name: str, column: Column) -> MetricFields:
         outcomes = replace(self._outcomes(name, column), scale=self.scales[name])
         mean = self._mean([name], outcomes)
         values = [score.value for score in column if score.value is not None]
@@ -146,7 +146,7 @@ class Estimates:
         if parts:
             fields["sub_metrics"] = parts
         fields["notes"] = entries_of([*mean.notes, *self._on_trials(outcomes, mean)])
-        return MetricEntry(**fields)
+        return MetricFields(**fields)
 
     def _passes(self, threshold: float) -> Passes:
         comparison = Threshold(">=", threshold)

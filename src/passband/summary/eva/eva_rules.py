@@ -1,4 +1,4 @@
-"""EVA's own rules, reproduced to its four decimals so that its files can be checked.
+"""Reproduce EVA's own rules to its four decimals, so that its files can be checked.
 
 Numbers here are what EVA prints, right or not, and notes name what is odd about them: the mean
 pools records while its interval is around the mean over scenarios; pass@k of a metric takes fewer
@@ -18,7 +18,7 @@ from passband.readers import MetricScore, Record
 from passband.summary.eva.bootstrap import mean_ci_fields, named_ci_fields
 from passband.summary.eva.composed import Column, composite_columns, displayed
 from passband.summary.eva.composites import DEFAULT_THRESHOLD, Composite, Composites
-from passband.summary.eva.document import CompositeEntry, DataQuality, MetricEntry, PassK
+from passband.summary.eva.document import CompositeEntry, DataQuality, MetricFields, PassK
 from passband.summary.eva.quality import (
     affected_records,
     aggregates,
@@ -89,7 +89,7 @@ class EvaRules:
         return {name: [record.score(name) for record in self.records] for name in names}
 
     @cached_property
-    def entries(self) -> dict[str, MetricEntry]:
+    def entries(self) -> dict[str, MetricFields]:
         """The metrics of the run."""
         return {name: self._metric(name, column) for name, column in self.columns.items()}
 
@@ -101,7 +101,7 @@ class EvaRules:
 
     # -- metrics ---------------------------------------------------------------------------
 
-    def _metric(self, name: str, column: Column) -> MetricEntry:
+    def _metric(self, name: str, column: Column) -> MetricFields:
         counted = [score.number for score in column if score.error is None]
         numbers = [number for number in counted if number is not None]
         errors = sum(score.error is not None for score in column)
@@ -122,7 +122,7 @@ class EvaRules:
         )
         if parts:
             fields["sub_metrics"] = parts
-        return MetricEntry(**fields)
+        return MetricFields(**fields)
 
     def metric_draws(self, name: str) -> list[Draws]:
         """Return what pass@k of a metric rests on: fewer draws where there are fewer trials."""

@@ -1,4 +1,4 @@
-"""A run as records: for every trial, the score of each metric.
+"""Read a run as records: the score of each metric, trial by trial.
 
 A metric is a scorer of the run, a scenario a problem, and a record a trial. Records come from a run
 directory of passband or of EVA, from the log of another tool, or from a plain table.

@@ -1,4 +1,4 @@
-"""`findings_of`: everything that a report says of one run, as numbers and names.
+"""Collect the values of a report on one run.
 
 What the trials of a run took: tokens, time and cost, as far as they are recorded.
 
@@ -20,8 +20,8 @@ from passband.stats.metric import needs_answers
 from passband.summary.browse.browser import Look, Wanted
 from passband.summary.checks.same_wrong import Agreement, rank_same_wrong
 from passband.summary.findings.kinds import Kinds, kinds_of
-from passband.summary.findings.progress import Progress, progress_of
-from passband.summary.findings.provenance import Provenance, provenance_of
+from passband.summary.findings.progress import RunProgress, progress_of
+from passband.summary.findings.provenance import RunProvenance, provenance_of
 from passband.summary.findings.sample import Transcripts, chosen_places, sample_transcripts
 from passband.summary.findings.scan import Scan
 from passband.summary.findings.tries import Tries, tries_of
@@ -151,7 +151,7 @@ class Findings:
     model: str
     scorer: str
     summary: Summary  #: of this run alone
-    progress: Progress
+    progress: RunProgress
     headline: Line | None  #: the line that leads: the first that has an estimate
     inner: Mapping[str, Estimate]  #: over trials, by label of the line
     tries: tuple[Tries, ...]
@@ -160,7 +160,7 @@ class Findings:
     kinds: Kinds | None
     agreement: Agreement | None
     usage: Usage
-    provenance: Provenance
+    provenance: RunProvenance
     transcripts: Transcripts
 
     @property

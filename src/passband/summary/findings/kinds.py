@@ -1,4 +1,4 @@
-"""The problems of a run by kind: a column of their data that says what kind each is."""
+"""Group the problems of a run by a column of their data that names a kind."""
 
 from __future__ import annotations
 

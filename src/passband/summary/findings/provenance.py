@@ -1,4 +1,4 @@
-"""Where the trials of a run come from, and the command that asks for the same again."""
+"""Trace trials to their origin, and to the command that would ask for the same again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RUBRIC = "RUBRIC_FILE"  # its text is recorded, and its name is not
 
 
 @dataclass(frozen=True)
-class Provenance:
+class RunProvenance:
     """The command, the versions, the seed and the digest of the data."""
 
     command: str | None  #: None where the trials were imported
@@ -29,7 +29,7 @@ class Provenance:
     sources: tuple[SourceRecord, ...] = ()  #: files that trials were imported from
 
 
-def provenance_of(trials: Trials, run: RunRecord) -> Provenance:
+def provenance_of(trials: Trials, run: RunRecord) -> RunProvenance:
     """Return what the trials table says about how its trials were made."""
     versions = tuple(dict.fromkeys(session.version for session in trials.sessions()))
     entered = run.config.get("problems")
@@ -37,7 +37,7 @@ def provenance_of(trials: Trials, run: RunRecord) -> Provenance:
     seed = run.spec.get("seed")
     sources = trials.sources()
     own = [one for one in sources if run.source == one.number or one.sha256 in run.imported.files]
-    return Provenance(
+    return RunProvenance(
         command=None if run.is_imported else command_of(run),
         name=run.name,
         versions=() if run.is_imported else versions,

@@ -1,4 +1,4 @@
-"""Transcripts that are shown with a report: as many as a number of bytes allows, spread evenly."""
+"""Sample transcripts for a report, spread evenly within a limit of bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import fmean
 
 from passband.summary.browse.browser import Look
 from passband.summary.browse.shown_trial import Damaged, ShownProblem, ShownTrial
-from passband.summary.findings.scan import RIGHT, WRONG, Answer, Scan
+from passband.summary.findings.scan import RIGHT, WRONG, MarkedAnswer, Scan
 
 _CHIP = 16  # bytes that the answer of a trial takes, about
 _QUESTION = 300  # bytes that a problem takes beside its trials, about
@@ -24,7 +24,7 @@ class SampledProblem:
 
     problem: ShownProblem
     place: int  #: among the problems, easiest first
-    answers: tuple[Answer, ...]
+    answers: tuple[MarkedAnswer, ...]
     texts: Mapping[int, ShownTrial]  #: by number of the trial
 
     @property
@@ -107,15 +107,15 @@ def sample_transcripts(
     return Transcripts(tuple(problems), *totals, damaged)
 
 
-def _answers_size(answers: Sequence[Answer]) -> int:
+def _answers_size(answers: Sequence[MarkedAnswer]) -> int:
     """Return the bytes that answers take, about."""
     return sum(9 + min(len(one.answer or ""), _SHORT) for one in answers)
 
 
-def _turns(answers: Sequence[Answer], recorded: Sequence[int]) -> list[int]:
+def _turns(answers: Sequence[MarkedAnswer], recorded: Sequence[int]) -> list[int]:
     """Return the trials in the order they are read: wrong and right in turn, then all others.
 
-    >>> answers = [Answer(trial, mark, None, "ok") for trial, mark in enumerate(b"1110")]
+    >>> answers = [MarkedAnswer(trial, mark, None, "ok") for trial, mark in enumerate(b"1110")]
     >>> _turns(answers, [0, 1, 2, 3, 6])
     [3, 0, 1, 2, 6]
     """

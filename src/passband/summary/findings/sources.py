@@ -1,4 +1,4 @@
-"""The findings on every run of several sources: run directories, folders of them, logs, tables."""
+"""Collect the findings on every run of run directories, folders, logs and tables."""
 
 from __future__ import annotations
 

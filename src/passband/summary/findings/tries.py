@@ -1,4 +1,4 @@
-"""A metric at every number of tries, with bands that hold for all of them at once."""
+"""Estimate a metric at every number of tries, with simultaneous bands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the uncertainty of a metric comes from, and what more data would bring."""
+"""Split the uncertainty of a metric by source, and predict the gain from more data."""
 
 from __future__ import annotations
 

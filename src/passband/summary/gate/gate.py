@@ -1,4 +1,4 @@
-"""`gate`: two models in, task by task; a verdict on each metric of each, and on all, out.
+"""Gate a new model against a base: a verdict on each metric of each task, and on all.
 
 Comparisons that the data leave open: why, and what would settle them.
 

@@ -1,4 +1,4 @@
-"""Upper limits of a gate on what the new model's trials take: cost, tokens, seconds.
+"""Limit the cost, tokens and seconds of the new model's trials.
 
 A limit is a line of its own: the limit stands where the base does, and the difference is the
 distance from it. Each is ruled by its own interval, and no comparison allows for it.

@@ -1,4 +1,4 @@
-"""Policies of a gate: which tasks and metrics count, how much, and what loss is tolerated."""
+"""Define the policy of a gate: the tasks and metrics that count, and the loss it tolerates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policy files of a gate, in YAML; a mistake is reported with its line.
+"""Read the policy of a gate from YAML, naming the line of a mistake.
 
 name: nightly
 tolerance: 0.02

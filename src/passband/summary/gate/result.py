@@ -1,7 +1,4 @@
-"""The result of a gate: a line for each task and metric, and the verdict on all of them.
-
-How a gate was settled: the looks that were taken at two runs while they were topped up.
-"""
+"""Results of gates: a line per task and metric, the verdict, and the looks that settled it."""
 
 from __future__ import annotations
 

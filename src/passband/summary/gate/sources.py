@@ -1,4 +1,4 @@
-"""The two sides of a gate, read from run directories, folders of them, logs and tables."""
+"""Read the two sides of a gate from run directories, folders, logs and tables."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NAMELESS = "all"  #: the task of a table that names none
 
 
 @dataclass(frozen=True)
-class Reading:
+class GateReading:
     """How the sources of a gate are read."""
 
     columns: Mapping[str, str | None] = field(default_factory=dict)
@@ -52,10 +52,10 @@ def gate_sources(
     base: str | Path,
     new: str | Path,
     policy: GatePolicy | None = None,
-    reading: Reading | None = None,
+    reading: GateReading | None = None,
 ) -> GateResult:
     """Return whether the model of one source may replace that of another, task by task."""
-    policy, reading = policy or GatePolicy(), reading or Reading()
+    policy, reading = policy or GatePolicy(), reading or GateReading()
     _refuse_same(base, new, reading)
     votes = _needs_answers(policy)
     first = _side(base, reading, reading.base_model, "--base-model", answers=votes)
@@ -105,7 +105,7 @@ def _sides(
 
 
 def _side(
-    source: str | Path, reading: Reading, model: str | None, option: str, *, answers: bool
+    source: str | Path, reading: GateReading, model: str | None, option: str, *, answers: bool
 ) -> _Side:
     paths, remarks = _paths(source)
     readings = [
@@ -253,7 +253,7 @@ def _needs_answers(policy: GatePolicy) -> bool:
     return needs_answers([name for metrics in (policy.metrics, *own) for name in metrics])
 
 
-def _refuse_same(base: str | Path, new: str | Path, reading: Reading) -> None:
+def _refuse_same(base: str | Path, new: str | Path, reading: GateReading) -> None:
     if Path(base).resolve() == Path(new).resolve() and reading.base_model == reading.new_model:
         raise InvalidInput(
             f"BASE and NEW are the same, {base}; a model cannot be gated against itself. Where one "

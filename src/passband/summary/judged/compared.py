@@ -1,4 +1,4 @@
-"""Two models that a judge judged: their difference corrected by labels, or the judge's own."""
+"""Compare judged models: differences corrected by labels, or the judge's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of a judge: its own, named as such, or corrected by the labels of some trials."""
+"""Estimate a judge's lines: corrected by labels, or the judge's own, named as such."""
 
 from __future__ import annotations
 

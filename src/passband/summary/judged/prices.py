@@ -1,4 +1,4 @@
-"""Prices of what makes a judged number better: a label, a vote, a trial, a problem."""
+"""Read the prices of a label, a vote, a trial and a problem."""
 
 from __future__ import annotations
 

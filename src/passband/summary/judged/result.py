@@ -1,4 +1,4 @@
-"""What a summary says of a judge: its labels, its agreement with them, what would help."""
+"""Summarise a judge: its labels, its agreement with them, and the next data to buy."""
 
 from __future__ import annotations
 
