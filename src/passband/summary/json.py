@@ -90,9 +90,10 @@ def to_json(summary: Summary) -> str:
 
 def _keys_of(record: object) -> Iterator[str]:
     """Yield the keys to write of a record: of those that came later, what is no default."""
-    late = _SINCE.get(type(record), {})
-    for name in _order(type(record)):
-        if name not in late or getattr(record, name) != _defaults(type(record))[name]:
+    kind: type = type(record)
+    late = _SINCE.get(kind, {})
+    for name in _order(kind):
+        if name not in late or getattr(record, name) != _defaults(kind)[name]:
             yield name
 
 
