@@ -115,7 +115,7 @@ def _found(pattern: re.Pattern[str], scores: Scores) -> dict[str, int]:
     return dict(found.most_common(_NAMED))
 
 
-def _sandboxes(config: Mapping[str, Any]) -> Iterable[Any]:
+def _sandboxes(config: Mapping[str, object]) -> Iterable[Any]:
     recorded = config.get("sandboxes", ())
     return recorded if isinstance(recorded, list) else ()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.notes import Note
@@ -92,7 +91,7 @@ def _rank(name: str) -> int:
     return next((place for place, word in enumerate(_NAMES) if word in name), len(_NAMES))
 
 
-def _tells_kinds(values: Mapping[str, Any]) -> bool:
+def _tells_kinds(values: Mapping[str, object]) -> bool:
     """Return whether few values, short ones, belong to all problems."""
     if not all(isinstance(value, (str, int, bool)) for value in values.values()):
         return False
@@ -103,7 +102,7 @@ def _tells_kinds(values: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_target(values: Mapping[str, Any], targets: Mapping[str, tuple[str, ...]]) -> bool:
+def _is_target(values: Mapping[str, object], targets: Mapping[str, tuple[str, ...]]) -> bool:
     """Return whether a column holds answers: most of its values are right, or it determines them.
 
     Letters of choices repeat as kinds do.
@@ -116,7 +115,7 @@ def _is_target(values: Mapping[str, Any], targets: Mapping[str, tuple[str, ...]]
     return 2 * same > len(values) or (determined and len(set(targets.values())) > 1)
 
 
-def _labels(values: Mapping[str, Any]) -> dict[str, str]:
+def _labels(values: Mapping[str, object]) -> dict[str, str]:
     return {key: str(value) for key, value in values.items() if value is not None}
 
 

@@ -333,16 +333,7 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
     except InvalidInput as error:
         return _Item(replace(open_line, reason=str(error)))
     share = all(side.is_share for side in sides)
-    if given is None and not share:
-        raise InvalidInput(
-            f"{task}: scores are not on a scale from 0 to 1, so there is no usual tolerance; give "
-            "one for its metrics, in a policy or with --tolerance."
-        )
-    if share and open_line.tolerance >= 1.0:
-        raise InvalidInput(
-            f"{task}: a tolerance of {open_line.tolerance:g} would let any loss of {metric} pass; "
-            "for two points in a hundred write 0.02."
-        )
+    _check_tolerance(open_line, given, is_share=share)
     line = replace(
         open_line,
         trials=(sides[0].n_trials, sides[1].n_trials),
@@ -356,7 +347,34 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
     except InvalidInput as error:
         return _Item(replace(line, reason=str(error)))
     line = _measured(line, result)
-    reason = (
+    if reason := _objection(pair, sides, line, result, policy):
+        return _Item(replace(line, reason=reason))
+    return _Item(line, result, None if pair.judged else sides)
+
+
+def _check_tolerance(line: GateLine, given: float | None, *, is_share: bool) -> None:
+    """Refuse a tolerance that no one chose, and one that lets every loss pass."""
+    if given is None and not is_share:
+        raise InvalidInput(
+            f"{line.task}: scores are not on a scale from 0 to 1, so there is no usual tolerance; "
+            "give one for its metrics, in a policy or with --tolerance."
+        )
+    if is_share and line.tolerance >= 1.0:
+        raise InvalidInput(
+            f"{line.task}: a tolerance of {line.tolerance:g} would let any loss of {line.metric} "
+            "pass; for two points in a hundred write 0.02."
+        )
+
+
+def _objection(
+    pair: Pair,
+    sides: tuple[Outcomes, Outcomes],
+    line: GateLine,
+    result: Check,
+    policy: GatePolicy,
+) -> str:
+    """Return the first reason why a measured difference certifies nothing."""
+    return (
         pair.unlike
         or judge_reason(pair.judged)
         or scale_reason(sides)
@@ -364,9 +382,6 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
         or failed_reason(sides, policy.max_failed)
         or left_out_reason(result.comparison, policy.max_left_out)
     )
-    if reason:
-        return _Item(replace(line, reason=reason))
-    return _Item(line, result, None if pair.judged else sides)
 
 
 def _checked(
