@@ -24,7 +24,6 @@ from passband.summary.eva.composed import Column, composite_columns
 from passband.summary.eva.composites import (
     DEFAULT_THRESHOLD,
     Composite,
-    Composites,
     Threshold,
 )
 from passband.summary.eva.document import (
@@ -34,6 +33,7 @@ from passband.summary.eva.document import (
     NoteEntry,
     PassK,
 )
+from passband.summary.eva.method import Method
 from passband.summary.eva.quality import (
     affected_records,
     aggregates,
@@ -42,7 +42,7 @@ from passband.summary.eva.quality import (
     sub_metrics_of,
     turn_gaps,
 )
-from passband.summary.eva.run import Passes, Run
+from passband.summary.eva.run import Passes
 from passband.summary.group import metric_lines
 from passband.summary.summary import Request
 from passband.types import Bools, Floats
@@ -81,12 +81,9 @@ class _Value:
 
 
 @dataclass(frozen=True)
-class Estimates:
+class Estimates(Method):
     """The summary of a run by the methods of passband."""
 
-    run: Run
-    composites: Composites
-    k: int
     request: Request
 
     @property
@@ -101,11 +98,6 @@ class Estimates:
     def columns(self) -> dict[str, list[MetricScore]]:
         """The scores that each metric gave to the records."""
         return {name: self.run.column(name) for name in self.run.metrics}
-
-    @cached_property
-    def entries(self) -> dict[str, MetricFields]:
-        """The metrics of the run."""
-        return {name: self._metric(name, column) for name, column in self.columns.items()}
 
     @cached_property
     def thresholds(self) -> dict[str, float | None]:
@@ -174,16 +166,9 @@ class Estimates:
     def composite_columns(self) -> dict[str, list[MetricScore]]:
         return composite_columns(self.run.records, self.composites)
 
-    def overall_scores(self) -> dict[str, CompositeEntry | dict[str, PassK]]:
-        """Return the composites, and their pass@k where there are several draws."""
-        entries: dict[str, CompositeEntry | dict[str, PassK]] = {}
-        blocks = {}
-        for composite in self.composites.composites:
-            column = self.composite_columns[composite.name]
-            entries[composite.name] = self._composite(composite, column)
-            if composite.is_binary and self.k > 1:
-                blocks[composite.name] = self._pass_k(column, _is_one, None)
-        return entries | ({"pass_k": blocks} if blocks else {})
+    def _composite_pass_k(self, composite: Composite, column: Column) -> PassK | None:
+        is_drawn = composite.is_binary and self.k > 1
+        return self._pass_k(column, _is_one, None) if is_drawn else None
 
     def _composite(self, composite: Composite, column: Column) -> CompositeEntry:
         scale = UNSTATED if composite.is_binary else Scale(lower_is_better=self._falls(composite))

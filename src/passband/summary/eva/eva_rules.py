@@ -17,8 +17,9 @@ from typing import Any
 from passband.readers import MetricScore, Record
 from passband.summary.eva.bootstrap import mean_ci_fields, named_ci_fields
 from passband.summary.eva.composed import Column, composite_columns, displayed
-from passband.summary.eva.composites import DEFAULT_THRESHOLD, Composite, Composites
+from passband.summary.eva.composites import DEFAULT_THRESHOLD, Composite
 from passband.summary.eva.document import CompositeEntry, DataQuality, MetricFields, PassK
+from passband.summary.eva.method import Method
 from passband.summary.eva.quality import (
     affected_records,
     aggregates,
@@ -26,7 +27,6 @@ from passband.summary.eva.quality import (
     sub_metrics_of,
     turn_gaps,
 )
-from passband.summary.eva.run import Run
 
 _DECIMALS = 4
 
@@ -65,12 +65,9 @@ class Draws:
 
 
 @dataclass(frozen=True)
-class EvaRules:
+class EvaRules(Method):
     """The summary of a run by EVA's rules."""
 
-    run: Run
-    composites: Composites
-    k: int
     seed: int
 
     @cached_property
@@ -87,11 +84,6 @@ class EvaRules:
         """The scores that each metric gave to the records."""
         names = sorted(self.run.metrics)
         return {name: [record.score(name) for record in self.records] for name in names}
-
-    @cached_property
-    def entries(self) -> dict[str, MetricFields]:
-        """The metrics of the run."""
-        return {name: self._metric(name, column) for name, column in self.columns.items()}
 
     @property
     def is_repeated(self) -> bool:
@@ -145,16 +137,9 @@ class EvaRules:
     def composite_columns(self) -> dict[str, list[MetricScore]]:
         return composite_columns(self.records, self.composites, as_eva=True)
 
-    def overall_scores(self) -> dict[str, CompositeEntry | dict[str, PassK]]:
-        """Return the composites, and their pass@k where there are several draws."""
-        entries: dict[str, CompositeEntry | dict[str, PassK]] = {}
-        blocks = {}
-        for composite in self.composites.composites:
-            column = self.composite_columns[composite.name]
-            entries[composite.name] = self._composite(composite, column)
-            if draws := self.composite_draws(composite):
-                blocks[composite.name] = self._block(draws)
-        return entries | ({"pass_k": blocks} if blocks else {})
+    def _composite_pass_k(self, composite: Composite, column: Column) -> PassK | None:
+        draws = self.composite_draws(composite)
+        return self._block(draws) if draws else None
 
     def _composite(self, composite: Composite, column: Column) -> CompositeEntry:
         values = [score.number for score in column if score.number is not None]
