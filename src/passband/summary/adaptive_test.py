@@ -115,11 +115,11 @@ def _lines(recorded: RecordedTest, request: Request, scorer: str) -> Iterator[Li
     """Yield ability, and the expected accuracy on the whole bank by each road that there is."""
     test = recorded.test
     ability = test.ability()
-    found: dict[str, Any] = {name: getattr(ability, name) for name in ("low", "high", "se")}
-    found |= {"value": ability.theta, "method": ability.method, "notes": ability.notes}
-    asked = _counts(test, test.history)
-    yield _line("theta", found, asked, request, scorer)
-    yield _model_line(test, asked, request, scorer)
+    fields: dict[str, Any] = {name: getattr(ability, name) for name in ("low", "high", "se")}
+    fields |= {"value": ability.theta, "method": ability.method, "notes": ability.notes}
+    counts_asked = _counts(test, test.history)
+    yield _line("theta", fields, counts_asked, request, scorer)
+    yield _model_line(test, counts_asked, request, scorer)
     drawn = test.random_accuracy()
     if drawn is not None:
         counts = _counts(test, test.random_steps)

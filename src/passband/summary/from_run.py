@@ -97,8 +97,8 @@ def summarize_trials(
     request = request or Request()
     runs = runs_with_trials(trials, tasks, models)
     by = _split_by(runs)
-    asked = for_groups(request, len(runs))
-    summaries = [RunSummary(trials, run, asked, scorer) for run in runs]
+    run_request = for_groups(request, len(runs))
+    summaries = [RunSummary(trials, run, run_request, scorer) for run in runs]
     groups = [
         summary.group(_key(run, by), plan) for run, summary in zip(runs, summaries, strict=True)
     ]
@@ -179,8 +179,8 @@ def with_judge(group: Group, correction: Correction | None, model: str | None) -
     if group.until is not None:
         told = (notes.judge_until(judge), *told)
     is_corrected = correction.result.is_corrected
-    own = tuple(_of_judge(note, judge, is_corrected=is_corrected) for note in group.notes)
-    return replace(group, judge=correction.result, notes=(*own, *told))
+    judge_notes = tuple(_of_judge(note, judge, is_corrected=is_corrected) for note in group.notes)
+    return replace(group, judge=correction.result, notes=(*judge_notes, *told))
 
 
 def _of_judge(note: Note, judge: str, *, is_corrected: bool) -> Note:
@@ -236,8 +236,8 @@ class RunSummary:
 
         programs = programs_of(self._trials, self._run, self._scorer)
         checked = () if programs is None else programs.notes()
-        part = shard_notes(self._run, self._trials.directory)
-        group = replace(group, notes=(*part, *group.notes, *told, *bad, *checked))
+        shards = shard_notes(self._run, self._trials.directory)
+        group = replace(group, notes=(*shards, *group.notes, *told, *bad, *checked))
         until = until_result(self._trials, self._run, group.evidence or NOTHING)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
         lines = [
@@ -411,9 +411,10 @@ def summarize_scorers(
         by = _split_by(runs)
         groups = []
         for run in runs:
-            own = wanted if run.adaptive is None else replace(wanted, metrics=())
+            request_of_run = wanted if run.adaptive is None else replace(wanted, metrics=())
             summaries = [
-                RunSummary(trials, run, own, each.name, corrects=False) for each in run.scorers
+                RunSummary(trials, run, request_of_run, scorer.name, corrects=False)
+                for scorer in run.scorers
             ]
             members = [summary.group(_key(run, by)) for summary in summaries]
             lines = tuple(line for member in members for line in member.lines)

@@ -197,7 +197,7 @@ def _summarize_one(source: Any, request: Request, reading: _Reading) -> Summary:
 def _summarize_several(source: Any, request: Request, reading: _Reading) -> Summary:
     """Summarize each of several sources, and join them; those without such trials are named."""
     paths = expand_sources(source if isinstance(source, (list, tuple)) else [source])
-    asked = for_groups(request, len(paths))
+    path_request = for_groups(request, len(paths))
     names = dict(zip(paths, short_names(paths), strict=True))
     summaries: dict[str, Summary] = {}
     left_out: list[Remark] = []
@@ -206,8 +206,8 @@ def _summarize_several(source: Any, request: Request, reading: _Reading) -> Summ
             left_out.append(Remark(chosen))
             continue
         tasks, models = chosen
-        own = replace(reading, tasks=tuple(tasks), models=tuple(models))
-        summaries[names[path]] = _summarize_one(path, asked, own)
+        path_reading = replace(reading, tasks=tuple(tasks), models=tuple(models))
+        summaries[names[path]] = _summarize_one(path, path_request, path_reading)
     if not summaries:
         raise InvalidInput(" ".join(f"{remark}." for remark in left_out))
     joined = join_summaries(summaries)
@@ -216,17 +216,17 @@ def _summarize_several(source: Any, request: Request, reading: _Reading) -> Summ
 
 def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
     members: list[Group] = []
-    asked = for_groups(request, len(groups.groups))
+    group_request = for_groups(request, len(groups.groups))
     for group in (_accepting(group, request) for group in groups.groups):
         by = dict(zip(groups.by, group.key, strict=True))
         scorer = None if group.tally is None else group.tally.scorer
-        member = _group(group.outcomes, by, asked, plan, scorer)
+        member = _group(group.outcomes, by, group_request, plan, scorer)
         if group.tally is not None:
             member = with_tally(member, group.tally)
         share, scale = group.outcomes.is_share, group.outcomes.scale
         lines = tuple(on_line_scale(line, scale, share) for line in member.lines)
         member = replace(member, task=group.task, model=group.model, lines=lines)
-        members.append(_judged(member, group.judged, asked))
+        members.append(_judged(member, group.judged, group_request))
     columns = {} if groups.columns is None else _columns(groups.columns)
     strata = [
         Stratum(member, _samples(member, group))

@@ -79,10 +79,10 @@ def stopped_lines(
 
 
 def _notes(result: Estimate, request: Request, stopping: StoppedCounts | None) -> tuple[Note, ...]:
-    found = result.notes if stopping is None else (_taken(stopping), *result.notes)
+    noted = result.notes if stopping is None else (_taken(stopping), *result.notes)
     if request.certify or request.calibrate:
-        found += (notes.no_certificate("the trials were stopped by their own outcome"),)
-    return found
+        noted += (notes.no_certificate("the trials were stopped by their own outcome"),)
+    return noted
 
 
 def _reason(message: str, stopping: StoppedCounts | None) -> Note:
@@ -289,17 +289,17 @@ def join_summaries(summaries: Mapping[str, Summary], *, by_model: bool = False) 
     first = next(iter(summaries.values()))
     if len(summaries) == 1 and not by_model:
         return first
-    groups = [(name, group) for name, one in summaries.items() for group in one.groups]
+    groups = [(name, group) for name, summary in summaries.items() for group in summary.groups]
     keys = _keys(groups, by_model)
     members = [replace(group, by=key) for (_, group), key in zip(groups, keys, strict=True)]
     tasks = list(dict.fromkeys(group.task for group in members))
     members.sort(key=lambda group: tasks.index(group.task))
     return Summary(
-        ", ".join(one.source for one in summaries.values()),
+        ", ".join(summary.source for summary in summaries.values()),
         first.request,
         tuple(members),
         tuple(_remarks(summaries)),
-        first.columns if len({str(one.columns) for one in summaries.values()}) == 1 else {},
+        first.columns if len({str(summary.columns) for summary in summaries.values()}) == 1 else {},
         tuple(_combined(summaries, keys)),
     )
 
@@ -322,12 +322,12 @@ def _keys(groups: Sequence[tuple[str, Group]], by_model: bool) -> list[dict[str,
 
 def _remarks(summaries: Mapping[str, Summary]) -> list[Remark]:
     """Return the remarks on all sources once, then those on some with the name of their source."""
-    found = [one.remarks for one in summaries.values()]
-    common = [remark for remark in found[0] if all(remark in others for others in found)]
+    lists = [summary.remarks for summary in summaries.values()]
+    common = [remark for remark in lists[0] if all(remark in others for others in lists)]
     rest = [
         remark._replace(text=f"{name}: {remark}")
-        for name, one in summaries.items()
-        for remark in one.remarks
+        for name, summary in summaries.items()
+        for remark in summary.remarks
         if remark not in common
     ]
     return [*common, *rest]
@@ -338,14 +338,14 @@ def _combined(
 ) -> list[Combined]:
     """Return the means over the groups of each source, with what sets that source apart."""
     combined: list[Combined] = []
-    place = 0
-    for one in summaries.values():
-        own = keys[place : place + len(one.groups)]
-        place += len(one.groups)
+    first = 0
+    for summary in summaries.values():
+        own_keys = keys[first : first + len(summary.groups)]
+        first += len(summary.groups)
         shared = {
-            name: own[0][name]
+            name: own_keys[0][name]
             for name in ("model", _RUN)
-            if own and name in own[0] and len({key[name] for key in own}) == 1
+            if own_keys and name in own_keys[0] and len({key[name] for key in own_keys}) == 1
         }
-        combined += [replace(mean, by={**shared, **mean.by}) for mean in one.combined]
+        combined += [replace(mean, by={**shared, **mean.by}) for mean in summary.combined]
     return combined

@@ -150,8 +150,14 @@ def combined_line(
     sample = next(iter(samples.values()))
     try:
         outcomes = on_one_scale({name: sample.outcomes for name, sample in samples.items()})
-        scored = {name: each.counted(request.policy) for name, each in outcomes.items()}
-        metric = parse_metric(sample.metric, max(each.most_trials() for each in scored.values()))
+        scored = {
+            name: stratum_outcomes.counted(request.policy)
+            for name, stratum_outcomes in outcomes.items()
+        }
+        metric = parse_metric(
+            sample.metric,
+            max(stratum_outcomes.most_trials() for stratum_outcomes in scored.values()),
+        )
         estimate, _ = combined_estimate(
             outcomes, scored, metric, weights, request.over, request.level, request.policy
         )
@@ -159,13 +165,15 @@ def combined_line(
         estimate = weighed(estimate, metric.k, evidence_of_all(scored.values()))
     except InvalidInput as error:
         return replace(first, estimate=None, reason=notes.not_measurable(str(error)))
-    own = [line.estimate for line in lines.values() if line.estimate is not None]
+    estimates = [line.estimate for line in lines.values() if line.estimate is not None]
     estimate = replace(
         estimate,
-        metric=own[0].metric,
-        n_trials=sum(one.n_trials for one in own),  # of reduced trials, those that were reduced
-        left_out=sum(one.left_out for one in own),
-        n_unscored=sum(one.n_unscored for one in own),
+        metric=estimates[0].metric,
+        n_trials=sum(
+            part_estimate.n_trials for part_estimate in estimates
+        ),  # of reduced trials, those that were reduced
+        left_out=sum(part_estimate.left_out for part_estimate in estimates),
+        n_unscored=sum(part_estimate.n_unscored for part_estimate in estimates),
         notes=(*_kept(estimate.notes, request), *_uncertified(request)),
     )
     return replace(first, estimate=estimate, reason=None)
@@ -248,13 +256,13 @@ def _stratum(
     members: Outcomes | None = None
     for line in group.lines:
         sample = samples.get(line.metric)
-        part = None if sample is None else _part(sample.outcomes, labels, name)
-        if sample is None or part is None:
+        members_of = None if sample is None else _part(sample.outcomes, labels, name)
+        if sample is None or members_of is None:
             continue
-        members = members or part
-        measured, *_ = metric_lines(part, [sample.metric], request, line.scorer)
+        members = members or members_of
+        measured, *_ = metric_lines(members_of, [sample.metric], request, line.scorer)
         lines.append(replace(line, estimate=measured.estimate, reason=measured.reason))
-        parts[line.metric] = replace(sample, outcomes=part)
+        parts[line.metric] = replace(sample, outcomes=members_of)
     if members is None:  # none of its problems has been asked yet
         return Stratum(replace(group, by={"": name}, lines=()), {})
     counted = group_of(members, request, {"": name}, task=group.task, model=group.model)
@@ -262,7 +270,7 @@ def _stratum(
 
 
 def _part(outcomes: Outcomes, labels: Mapping[str, str], name: str) -> Outcomes | None:
-    where = [place for place, key in enumerate(outcomes.problems) if labels.get(key) == name]
+    where = [index for index, key in enumerate(outcomes.problems) if labels.get(key) == name]
     return select(outcomes, where) if where else None
 
 

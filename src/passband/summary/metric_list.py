@@ -198,7 +198,7 @@ class MetricList:
             )
         scorer = self._run.scorer(entry.scorer)
         values, remarks = self._values(entry)
-        present = [each for each in self.problems if values[each.problem.number] is not None]
+        present = [scores for scores in self.problems if values[scores.problem.number] is not None]
         if not present:
             raise NotEnoughData(_NO_SCORE)
         outcomes = self._one_each(present, values, entry)
@@ -223,10 +223,10 @@ class MetricList:
         """Return the values of the problems that have one, as one trial of each."""
         from passband.stats.data import Outcomes
 
-        present = [each for each in problems if values[each.problem.number] is not None]
+        present = [scores for scores in problems if values[scores.problem.number] is not None]
         is_score = entry.repeat_aggregation in OF_ONE_SCALE
         scale = self._run.scale(self._run.scorer(entry.scorer)) if is_score else None
-        rows = [[values[each.problem.number]] for each in present]
+        rows = [[values[scores.problem.number]] for scores in present]
         return Outcomes.from_array(rows, clusters=_clusters(present), scale=scale)
 
     def _trials_used(
@@ -235,7 +235,7 @@ class MetricList:
         if entry.repeat_aggregation == "first":
             return [1] * len(present)
         failure = self._failure(self._run.scorer(entry.scorer))
-        return [len(each.scored(scorer, entry.first, failure).scores) for each in present]
+        return [len(scores.scored(scorer, entry.first, failure).scores) for scores in present]
 
     def _failure(self, scorer: ScorerRecord) -> float | None:
         """Return the score of a trial without one; None where such trials are left out."""
@@ -264,7 +264,7 @@ class MetricList:
         if not present:
             raise NotEnoughData(_NO_SCORE)
         predictions = list(firsts.values())
-        references = [list(each.problem.record["targets"]) for each in present]
+        references = [list(scores.problem.record["targets"]) for scores in present]
         clusters = _clusters(present)
         value = corpus_value(entry.aggregation, predictions, references)
         replicates = corpus_replicates(
@@ -342,7 +342,7 @@ def _percentile(value: float, replicates: Floats, units: int, request: Request) 
 
 def _clusters(problems: Sequence[ProblemScores]) -> list[str] | None:
     """Return the cluster of each problem, if every one has a cluster."""
-    clusters = [each.problem.cluster for each in problems]
+    clusters = [scores.problem.cluster for scores in problems]
     named = [cluster for cluster in clusters if cluster is not None]
     return named if len(named) == len(clusters) else None
 

@@ -65,8 +65,8 @@ def spread_of(outcomes: Outcomes) -> Spread | None:
     """
     if outcomes.successes is None or not outcomes.n_trials:
         return None
-    asked = outcomes.trials > 0
-    successes, trials = outcomes.successes[asked], outcomes.trials[asked]
+    is_asked = outcomes.trials > 0
+    successes, trials = outcomes.successes[is_asked], outcomes.trials[is_asked]
     rates = np.sort(successes / trials)[::-1]
     always, never = int((successes == trials).sum()), int((successes == 0).sum())
     blocks = np.array_split(rates, min(len(rates), _MOST))

@@ -41,9 +41,9 @@ class Programs:
         """Yield the notes on a group of such verdicts."""
         if self.outcomes or self.missing:
             yield notes.program_outcomes(self.outcomes, self.missing)
-        for one in self.sandboxes:
-            if one.get("backend") == "none":
-                yield notes.unsafe_code(str(one.get("python", "")))
+        for sandbox in self.sandboxes:
+            if sandbox.get("backend") == "none":
+                yield notes.unsafe_code(str(sandbox.get("python", "")))
                 break
         if len(self.sandboxes) > 1:
             words = sandbox_words({"sandboxes": list(self.sandboxes)})
@@ -89,7 +89,7 @@ def programs_of(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> Program
     counts = Counter(_outcome(score) for score in first.values() if score.status == "ok")
     missing = sum(score.status == "no_answer" for score in first.values())
     listed = {WORDS[outcome]: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
-    sandboxes = tuple(one for one in _sandboxes(run.config) if isinstance(one, Mapping))
+    sandboxes = tuple(sandbox for sandbox in _sandboxes(run.config) if isinstance(sandbox, Mapping))
     reruns = None if second is None else _reruns(first, second)
     most = max(Counter(problem for problem, _ in first).values(), default=1)
     late = _late(first, second or {})
@@ -135,18 +135,18 @@ def _reruns(first: Scores, second: Scores) -> Reruns:
     Programs that timed out are all run again, and a part of the others, those that passed and
     those that failed apart: three strata.
     """
-    verdicts = {place: score for place, score in first.items() if score.status == "ok"}
-    twice = [place for place in second if place in verdicts]
+    verdicts = {trial: score for trial, score in first.items() if score.status == "ok"}
+    twice = [trial for trial in second if trial in verdicts]
     all_of = Counter(_outcome_class(score) for score in verdicts.values())
-    again_of = Counter(_outcome_class(verdicts[place]) for place in twice)
+    again_of = Counter(_outcome_class(verdicts[trial]) for trial in twice)
     trials = Counter(problem for problem, _ in verdicts)
     successes = Counter(problem for (problem, _), score in verdicts.items() if score.value)
     flips = []
-    for place in twice:
-        before, after = verdicts[place], second[place]
+    for trial in twice:
+        before, after = verdicts[trial], second[trial]
         if bool(before.value) != bool(after.value):
             kind = _outcome_class(before)
-            problem, step = place[0], 1 if after.value else -1
+            problem, step = trial[0], 1 if after.value else -1
             weight = all_of[kind] / again_of[kind]
             flips.append(RerunFlip(trials[problem], successes[problem], step, weight))
     return Reruns(len(verdicts), len(twice), tuple(flips))

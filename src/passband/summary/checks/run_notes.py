@@ -25,12 +25,12 @@ def known_bad_notes(trials: Trials, run: RunRecord) -> tuple[Note, ...]:
     from passband.tasks import KnownBad
 
     try:
-        known = KnownBad(entries)
+        listed = KnownBad(entries)
     except (InvalidInput, AttributeError, KeyError):  # a store that another program wrote
         return ()
     problems = ((p.key, p.record.get("doc") or {}) for p in trials.each_problem(run.number))
-    bad = known.among(problems)
-    return (notes.known_bad([(one.key, one.reason) for one in bad]),) if bad else ()
+    bad = listed.among(problems)
+    return (notes.known_bad([(problem.key, problem.reason) for problem in bad]),) if bad else ()
 
 
 def shard_notes(run: RunRecord, directory: Path) -> list[Note]:
@@ -62,12 +62,18 @@ def answer_notes(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> Iterat
     directory = str(trials.directory)
     if run.adaptive is None and _is_misread(stored_outcomes(trials, run, scorer)):
         return
-    if found := striking(trials, run, scorer):
-        first = found[0]
+    if striking_answers := striking(trials, run, scorer):
+        first = striking_answers[0]
         command = shlex.join(["passband", "show", directory, "--same-wrong"])
         target = " or ".join(first.targets)
         yield notes.same_wrong(
-            len(found), first.problem, first.answer, target, first.times, first.scored, command
+            len(striking_answers),
+            first.problem,
+            first.answer,
+            target,
+            first.times,
+            first.scored,
+            command,
         )
 
 
@@ -78,15 +84,15 @@ def _is_misread(outcomes: Outcomes) -> bool:
 
 def canary_notes(trials: Trials, run: RunRecord) -> Iterator[Note]:
     """Yield a note on how many null answers each judge passes; it should pass none."""
-    known = {
+    numbers = {
         (scorer.name, scorer.identity): scorer.number
         for number, _, scorer in trials.all_scorers()
         if number == run.number
     }
     for judge in (scorer for scorer in run.scorers if scorer.is_judge):
-        number = known.get(canary_names(judge.name, judge.identity))
+        number = numbers.get(canary_names(judge.name, judge.identity))
         votes = () if number is None else trials.votes(number)
-        values = [sum(one.values) / len(one.values) for one in votes]
+        values = [sum(vote.values) / len(vote.values) for vote in votes]
         if values:
             passed = sum(value >= PASSED for value in values)
             yield notes.judge_canaries(_title(judge), passed, len(values))

@@ -138,7 +138,7 @@ def compare_models(
 
     `metrics` are those of each task, in place of those of the options.
     """
-    asked = [
+    entries = [
         _asked(
             task,
             models,
@@ -147,8 +147,8 @@ def compare_models(
         )
         for task, models in compared.tasks.items()
     ]
-    rankings = sum(len(one.names) for one in asked if len(one.models) > 2)
-    tasks = tuple(_together([_compared(one, options, rankings) for one in asked]))
+    rankings = sum(len(entry.names) for entry in entries if len(entry.models) > 2)
+    tasks = tuple(_together([_compared(entry, options, rankings) for entry in entries]))
     return ComparisonSummary(options, tasks, compared.remarks, compared.shares)
 
 
@@ -192,14 +192,14 @@ def _compared(asked: _Asked, options: ComparisonOptions, rankings: int) -> TaskC
             return TaskComparison(task, tuple(models), comparisons=comparisons)
         _refuse_pairs_only(len(models), options)
         over, level, policy = options.over, options.level, options.policy
-        found = tuple(
+        ranking_list = tuple(
             compare_all(models, name, over=over, level=level, policy=policy, family=rankings)
             for name in names
         )
         if judges:
             require_one_judge(list(judges.values()))
-            found = tuple(judged_ranking(one, list(judges.values())) for one in found)
-        return TaskComparison(task, tuple(models), rankings=found)
+            ranking_list = tuple(judged_ranking(one, list(judges.values())) for one in ranking_list)
+        return TaskComparison(task, tuple(models), rankings=ranking_list)
 
 
 def _refuse_pairs_only(models: int, options: ComparisonOptions) -> None:

@@ -67,10 +67,10 @@ class ModelTable:
         tasks = dict.fromkeys(task for entry in self._entries.values() for task in entry.outcomes)
         for name in chosen:
             if name not in tasks:
-                known = [task for task in tasks if task is not None]
+                named = [task for task in tasks if task is not None]
                 raise UnknownName(
-                    f"no task named {name!r}.{nearest(name, known)} "
-                    f"Known: {', '.join(known) or 'none, as the sources name no task'}."
+                    f"no task named {name!r}.{nearest(name, named)} "
+                    f"Known: {', '.join(named) or 'none, as the sources name no task'}."
                 )
         wanted = [task for task in tasks if not chosen or task in chosen]
         if not chosen and all(len(entry.outcomes) == 1 for entry in self._entries.values()):
@@ -115,12 +115,12 @@ class ModelTable:
 
 def entries(groups: Groups, by: str | None) -> list[Entry]:
     """Return the models of a source: its groups, by the name that tells models apart."""
-    place = _model_place(groups, by)
+    model_index = _model_place(groups, by)
     models: dict[str | None, dict[str | None, Outcomes]] = {}
     judged: dict[str | None, dict[str | None, JudgeScores]] = {}
-    context = _context(groups, place)
+    context = _context(groups, model_index)
     for group in groups.groups:
-        model = group.model if place is None else group.key[place]
+        model = group.model if model_index is None else group.key[model_index]
         tasks = models.setdefault(model, {})
         task = " / ".join(group.key[i] for i in context) or group.task
         if task in tasks:
@@ -181,7 +181,7 @@ def _names(entries: Sequence[Entry]) -> list[str]:
     for name in (_model_name, _source_name, _path_name):
         names = [name(entry) for entry in entries]
         if None not in names and len(set(names)) == len(names):
-            return [str(one) for one in names]
+            return [str(label) for label in names]
     raise InvalidInput("two models have the same name and source.")
 
 
@@ -279,9 +279,9 @@ def compared_models(
     entrants = ModelTable(readings, by, models)
     shared, left_out = entrants.shared_tasks(tasks)
     remarks = [
-        Remark(f"{one.source}: {remark}", remark.important)
-        for one in readings
-        for remark in one.remarks
+        Remark(f"{groups.source}: {remark}", remark.important)
+        for groups in readings
+        for remark in groups.remarks
     ]
     if by != "scorer":
         left_out += scorer_remarks(readings, shared)
@@ -293,11 +293,11 @@ def compared_models(
     scorers = different_scorers(readings, shared)  # whose remark speaks of scales already
     left_out += scale_remarks({t: models for t, models in outcomes.items() if t not in scorers})
     shares = frozenset(
-        task for task in shared if all(one.is_share for one in outcomes[task].values())
+        task for task in shared if all(groups.is_share for groups in outcomes[task].values())
     )
-    judges = {task: found for task in shared if (found := entrants.judges(task))}
-    for task, found in judges.items():
-        left_out += judge_remarks(task, found)
+    judges = {task: scores for task in shared if (scores := entrants.judges(task))}
+    for task, scores in judges.items():
+        left_out += judge_remarks(task, scores)
     return ComparedModels(outcomes, (*remarks, *left_out), shares, entrants.sources(), judges)
 
 
@@ -305,9 +305,11 @@ def _knowing(
     models: Mapping[str, Outcomes], options: ComparisonOptions, apart: Iterable[Finding]
 ) -> dict[str, Outcomes]:
     """Return the models of a task with what is accepted, the last also with how targets differ."""
-    known = {name: one.accepting(options.accept) for name, one in models.items()}
-    last = list(known)[-1]
-    return {**known, last: known[last].knowing(apart)}
+    outcomes_by_name = {
+        name: outcomes.accepting(options.accept) for name, outcomes in models.items()
+    }
+    last = list(outcomes_by_name)[-1]
+    return {**outcomes_by_name, last: outcomes_by_name[last].knowing(apart)}
 
 
 def _with_trials(sources: Sequence[str | Path]) -> tuple[Sequence[str | Path], list[Remark]]:
@@ -332,10 +334,10 @@ def refuse_same(sources: Sequence[str | Path]) -> None:
     """Raise `InvalidInput` if a source is given twice, however its path is written."""
     places: dict[Path, str | Path] = {}
     for source in sources:
-        place = Path(source).resolve()
-        if place in places:
+        resolved = Path(source).resolve()
+        if resolved in places:
             raise InvalidInput(
-                f"{places[place]} and {source} are the same; a model cannot be compared with "
+                f"{places[resolved]} and {source} are the same; a model cannot be compared with "
                 "itself."
             )
-        places[place] = source
+        places[resolved] = source

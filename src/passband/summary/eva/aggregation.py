@@ -93,5 +93,5 @@ def _record(name: str, metrics: object) -> Record:
             f"the metrics of a trial are what its metrics.json holds, with an entry metrics; got "
             f"{metrics!r:.60}."
         )
-    scores = {one: metric_score(one, score) for one, score in fields["metrics"].items()}
+    scores = {metric: metric_score(metric, score) for metric, score in fields["metrics"].items()}
     return Record(*trial_of(name), scores)

@@ -112,8 +112,8 @@ class Composites:
 
     def absent(self, metrics: Sequence[str]) -> list[str]:
         """Return the components that are no metrics of a run, sorted."""
-        plain = [one for one in self.composites if one.aggregation != "derived"]
-        return sorted({name for one in plain for name in one.components} - set(metrics))
+        plain = [composite for composite in self.composites if composite.aggregation != "derived"]
+        return sorted({name for composite in plain for name in composite.components} - set(metrics))
 
     def unused(self, metrics: Sequence[str]) -> list[str]:
         """Return the metrics with a rule that a run does not have, sorted."""

@@ -220,8 +220,8 @@ class MetricsSummary(_Model):
             return cls.model_validate_json(text)
         except ValidationError as error:
             first = error.errors()[0]
-            place = ".".join(map(str, first["loc"])) or "the document"
-            raise InvalidInput(f"not a metrics summary: {place}: {first['msg']}.") from None
+            location = ".".join(map(str, first["loc"])) or "the document"
+            raise InvalidInput(f"not a metrics summary: {location}: {first['msg']}.") from None
 
 
 def schema() -> dict[str, Any]:

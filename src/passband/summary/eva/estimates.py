@@ -33,7 +33,7 @@ from passband.summary.eva.document import (
     NoteEntry,
     PassK,
 )
-from passband.summary.eva.method import Method
+from passband.summary.eva.method import EvaMethod
 from passband.summary.eva.quality import (
     affected_records,
     aggregates,
@@ -81,7 +81,7 @@ class _Value:
 
 
 @dataclass(frozen=True)
-class Estimates(Method):
+class Estimates(EvaMethod):
     """The summary of a run by the methods of passband."""
 
     request: Request
@@ -222,7 +222,7 @@ class Estimates(Method):
 
     def _falls(self, composite: Composite) -> bool:
         """Return whether lower values of a mean are better; refuse one of both directions."""
-        means = {one.name: one for one in self.composites.composites if not one.is_binary}
+        means = {mean.name: mean for mean in self.composites.composites if not mean.is_binary}
         falls = {
             name: self._falls(means[name])
             if name in means
@@ -331,9 +331,9 @@ def _theoretical(outcomes: Outcomes, k: int) -> float | None:
 
 def _by_kind(counts: Mapping[str, int]) -> dict[str, int]:
     """Return the records without a score as EVA counts them; errors are of any kind."""
-    known = {kind: counts.get(kind, 0) for kind in ("missing", "skipped")}
-    errors = sum(counts.values()) - counts["ok"] - sum(known.values())
-    return {"error": errors, **known}
+    by_kind = {kind: counts.get(kind, 0) for kind in ("missing", "skipped")}
+    errors = sum(counts.values()) - counts["ok"] - sum(by_kind.values())
+    return {"error": errors, **by_kind}
 
 
 def _positive(counts: Mapping[str, int]) -> dict[str, int]:

@@ -19,7 +19,7 @@ from passband.summary.eva.bootstrap import mean_ci_fields, named_ci_fields
 from passband.summary.eva.composed import Column, composite_columns, displayed
 from passband.summary.eva.composites import DEFAULT_THRESHOLD, Composite
 from passband.summary.eva.document import CompositeEntry, DataQuality, MetricFields, PassK
-from passband.summary.eva.method import Method
+from passband.summary.eva.method import EvaMethod
 from passband.summary.eva.quality import (
     affected_records,
     aggregates,
@@ -65,7 +65,7 @@ class Draws:
 
 
 @dataclass(frozen=True)
-class EvaRules(Method):
+class EvaRules(EvaMethod):
     """The summary of a run by EVA's rules."""
 
     seed: int
@@ -172,15 +172,17 @@ class EvaRules(Method):
 
     def _block(self, draws: Sequence[Draws]) -> PassK:
         samples = {
-            "pass_at_1": [pass_at_k(one.trials, one.passed, 1) for one in draws],
-            "pass_at_k": [pass_at_k(one.trials, one.passed, one.k) for one in draws],
-            "pass_power_k_observed": [pass_power_k(one.trials, one.passed, one.k) for one in draws],
+            "pass_at_1": [pass_at_k(draw.trials, draw.passed, 1) for draw in draws],
+            "pass_at_k": [pass_at_k(draw.trials, draw.passed, draw.k) for draw in draws],
+            "pass_power_k_observed": [
+                pass_power_k(draw.trials, draw.passed, draw.k) for draw in draws
+            ],
         }
         fields: dict[str, Any] = {
             name: _rounded(sum(sample) / len(sample)) for name, sample in samples.items()
         }
         fields |= named_ci_fields(samples, seed=self.seed)
-        theoretical = [(one.passed / one.trials) ** one.k for one in draws]
+        theoretical = [(draw.passed / draw.trials) ** draw.k for draw in draws]
         return PassK(
             pass_power_k_theoretical=_rounded(sum(theoretical) / len(draws)),
             k=self.k,

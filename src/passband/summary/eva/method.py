@@ -15,7 +15,7 @@ from passband.summary.eva.run import Run
 
 
 @dataclass(frozen=True)
-class Method(ABC):
+class EvaMethod(ABC):
     """The numbers of a run: EVA's own (`EvaRules`), or passband's (`Estimates`)."""
 
     run: Run

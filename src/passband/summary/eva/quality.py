@@ -39,18 +39,18 @@ def aggregates(
 def coverage_of(column: Column, exact: Round) -> TurnCoverage | None:
     """Return how many turns a metric looked at; None where it does not count turns."""
     turns = [score.turns for score in column if score.error is None and score.turns is not None]
-    total = sum(one.total for one in turns)
+    total = sum(turn.total for turn in turns)
     if not total:
         return None
-    evaluated = sum(one.evaluated for one in turns)
-    others = sum(one.not_applicable for one in turns)
+    evaluated = sum(turn.evaluated for turn in turns)
+    others = sum(turn.not_applicable for turn in turns)
     optional = {"not_applicable_turns": others} if others else {}
     return TurnCoverage(
         total_turns=total,
         evaluated_turns=evaluated,
         none_turns=total - evaluated,
         none_turn_rate=exact((total - evaluated) / total),
-        records_with_none_turns=sum(one.evaluated < one.total for one in turns),
+        records_with_none_turns=sum(turn.evaluated < turn.total for turn in turns),
         **optional,
     )
 
@@ -59,13 +59,13 @@ def turn_gaps(coverage: Mapping[str, TurnCoverage | None]) -> dict[str, TurnGaps
     """Return the metrics that did not evaluate every turn."""
     return {
         name: TurnGaps(
-            none_turn_rate=one.none_turn_rate,
-            none_turns=one.none_turns,
-            total_turns=one.total_turns,
-            records_affected=one.records_with_none_turns,
+            none_turn_rate=turns.none_turn_rate,
+            none_turns=turns.none_turns,
+            total_turns=turns.total_turns,
+            records_affected=turns.records_with_none_turns,
         )
-        for name, one in coverage.items()
-        if one is not None and one.none_turns > 0
+        for name, turns in coverage.items()
+        if turns is not None and turns.none_turns > 0
     }
 
 

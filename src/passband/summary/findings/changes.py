@@ -58,7 +58,10 @@ class Changes:
         self, a: Mapping[str, SampledProblem], b: Mapping[str, SampledProblem]
     ) -> Changes:
         """Return the changes with each problem as the two models were asked and answered it."""
-        most = [replace(one, asked=(a.get(one.problem), b.get(one.problem))) for one in self.most]
+        most = [
+            replace(change, asked=(a.get(change.problem), b.get(change.problem)))
+            for change in self.most
+        ]
         return replace(self, most=tuple(most))
 
 

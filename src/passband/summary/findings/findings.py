@@ -52,7 +52,7 @@ def usage_of(trials: Trials, run: RunRecord) -> Usage:
     """Add up what the rows and the sessions of a run say."""
     tokens_in, tokens_out = trials.tokens(run.number)
     counted = bool(tokens_in or tokens_out)
-    seconds = [one.seconds for one in trials.sessions() if one.seconds is not None]
+    seconds = [session.seconds for session in trials.sessions() if session.seconds is not None]
     return Usage(
         prompt_tokens=tokens_in if counted else None,
         completion_tokens=tokens_out if counted else None,
@@ -95,7 +95,7 @@ def by_ease(outcomes: Outcomes) -> list[int]:
     """
     scored = np.flatnonzero(outcomes.trials > 0)
     means = _means(outcomes)[scored]
-    return [int(scored[at]) for at in np.lexsort((scored, -means))]
+    return [int(scored[index]) for index in np.lexsort((scored, -means))]
 
 
 def _means(outcomes: Outcomes) -> Floats:
@@ -117,11 +117,11 @@ def strip_of(
         return None
     scored, right = outcomes.trials, outcomes.successes
     places = by_ease(outcomes)
-    keys = [outcomes.problems[place] for place in places]
+    keys = [outcomes.problems[index] for index in places]
     return Strip(
         keys=tuple(keys),
-        right=tuple(int(right[place]) for place in places),
-        scored=tuple(int(scored[place]) for place in places),
+        right=tuple(int(right[index]) for index in places),
+        scored=tuple(int(scored[index]) for index in places),
         marks=tuple(bytes(marks.get(numbers[key], b"")).decode() for key in keys),
         always=int(((right == scored) & (scored > 0)).sum()),
         sometimes=int(((right < scored) & (right > 0)).sum()),
@@ -284,7 +284,7 @@ class _Measured:
         everything = list(keys | dict.fromkeys(unscored))
         recorded = self._found.progress.recorded
         chosen = chosen_places(len(everything), recorded, self._request.transcripts)
-        places = {everything[at]: at for at in chosen}
+        places = {everything[index]: index for index in chosen}
         scan = self._scan(frozenset(self._numbers[key] for key in places))
         agreement = self._agreement(scan)
         places |= self._agreeing(agreement, everything)
@@ -321,8 +321,8 @@ class _Measured:
         """Return the places of the problems whose wrong answers agree."""
         if agreement is None or not self._request.transcripts:
             return {}
-        wanted = {one.problem for one in agreement.found}
-        return {key: place for place, key in enumerate(everything) if key in wanted}
+        wanted = {problem.problem for problem in agreement.found}
+        return {key: index for index, key in enumerate(everything) if key in wanted}
 
     def _inner(self) -> dict[str, Estimate]:
         """Return every line's estimate for these very problems, by its label."""

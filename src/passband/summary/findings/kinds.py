@@ -108,10 +108,10 @@ def _is_target(values: Mapping[str, object], targets: Mapping[str, tuple[str, ..
     Letters of choices repeat as kinds do.
     """
     same = sum(str(value) in targets.get(key, ()) for key, value in values.items())
-    found: dict[str, set[tuple[str, ...]]] = {}
+    targets_by_kind: dict[str, set[tuple[str, ...]]] = {}
     for key, value in values.items():
-        found.setdefault(str(value), set()).add(targets.get(key, ()))
-    determined = all(len(answers) == 1 for answers in found.values())
+        targets_by_kind.setdefault(str(value), set()).add(targets.get(key, ()))
+    determined = all(len(answers) == 1 for answers in targets_by_kind.values())
     return 2 * same > len(values) or (determined and len(set(targets.values())) > 1)
 
 
@@ -123,9 +123,9 @@ def _measured(
     outcomes: Outcomes, labels: Mapping[str, str], metric: str, request: Request
 ) -> tuple[Kind, ...]:
     places: dict[str, list[int]] = {}
-    for place, key in enumerate(outcomes.problems):
+    for index, key in enumerate(outcomes.problems):
         if key in labels:
-            places.setdefault(labels[key], []).append(place)
+            places.setdefault(labels[key], []).append(index)
     if len(places) > _MOST * 4:
         raise InvalidInput(
             f"the column has {len(places):,} different values; kinds of problems are at most "

@@ -52,7 +52,9 @@ def _each(trials: Trials, run: RunRecord) -> tuple[int, int]:
 def _is_going_on(trials: Trials) -> bool:
     """Return whether a process writes now; its lock is looked at only if a session has no end."""
     sessions = trials.sessions()
-    return any(one.ended is None for one in sessions) and holder(trials.directory) is not None
+    return (
+        any(session.ended is None for session in sessions) and holder(trials.directory) is not None
+    )
 
 
 def _planned(trials: Trials, run: RunRecord) -> int | None:

@@ -30,7 +30,7 @@ class SampledProblem:
     @property
     def mean_score(self) -> float | None:
         """The mean of its trials' scores; None where none has one."""
-        scores = [one.value for one in self.answers if one.value is not None]
+        scores = [answer.value for answer in self.answers if answer.value is not None]
         return fmean(scores) if scores else None
 
 
@@ -73,9 +73,9 @@ def chosen_places(n_problems: int, n_trials: int, budget: int) -> list[int]:
     """
     if not n_problems or not budget:
         return []
-    each = _QUESTION + _CHIP * n_trials // n_problems
-    count = min(n_problems, max(1, budget * 3 // 4 // each))
-    return [(2 * at + 1) * n_problems // (2 * count) for at in range(count)]
+    size = _QUESTION + _CHIP * n_trials // n_problems
+    count = min(n_problems, max(1, budget * 3 // 4 // size))
+    return [(2 * index + 1) * n_problems // (2 * count) for index in range(count)]
 
 
 def sample_transcripts(
@@ -109,7 +109,7 @@ def sample_transcripts(
 
 def _answers_size(answers: Sequence[MarkedAnswer]) -> int:
     """Return the bytes that answers take, about."""
-    return sum(9 + min(len(one.answer or ""), _SHORT) for one in answers)
+    return sum(9 + min(len(answer.answer or ""), _SHORT) for answer in answers)
 
 
 def _turns(answers: Sequence[MarkedAnswer], recorded: Sequence[int]) -> list[int]:
@@ -119,10 +119,10 @@ def _turns(answers: Sequence[MarkedAnswer], recorded: Sequence[int]) -> list[int
     >>> _turns(answers, [0, 1, 2, 3, 6])
     [3, 0, 1, 2, 6]
     """
-    sides = [[one.trial for one in answers if one.mark == mark] for mark in (WRONG, RIGHT)]
+    sides = [[answer.trial for answer in answers if answer.mark == mark] for mark in (WRONG, RIGHT)]
     turns: list[int] = []
-    for at in range(max(map(len, sides))):
-        turns += [side[at] for side in sides if at < len(side)]
+    for turn in range(max(map(len, sides))):
+        turns += [side[turn] for side in sides if turn < len(side)]
     known = set(turns)
     return [*turns, *(trial for trial in recorded if trial not in known)]
 

@@ -69,9 +69,9 @@ class Scan:
             mark = UNSCORED
             if score.value is not None:
                 mark = RIGHT if is_right(score.value) else WRONG
-                own = marks.get(number, b"")
-                if trial < len(own):
-                    own[trial] = mark  # type: ignore[index]
+                marked = marks.get(number, b"")
+                if trial < len(marked):
+                    marked[trial] = mark  # type: ignore[index]
                 if mark == WRONG and score.answer is None and score.status == "ok":
                     self.is_whole = True
             if number in wanted:

@@ -73,8 +73,8 @@ def _run(trials: Trials, task: str | None, model: str | None) -> RunRecord | Non
 def _sampled(
     trials: Trials, run: RunRecord, keys: Sequence[str], share: int
 ) -> dict[str, SampledProblem]:
-    known = trials.numbers(run.number)
-    wanted = tuple(key for key in keys if key in known)
+    numbers = trials.numbers(run.number)
+    wanted = tuple(key for key in keys if key in numbers)
     if not wanted:
         return {}
     look = Look(trials, run, Wanted(problems=wanted, trials=tuple(range(_MOST_TRIALS))))
@@ -187,8 +187,10 @@ class ComparedFindings:
     def verdicts(self, over: Over) -> list[Verdict]:
         """Return the verdict on each task by its first metric, all comparisons together."""
         firsts = [task.first for task in self.tasks]
-        found = [one.comparison if over == "problems" else one.again for one in firsts]
-        return [one.decision.verdict for one in found if one is not None]
+        comparisons = [
+            metric.comparison if over == "problems" else metric.again for metric in firsts
+        ]
+        return [metric.decision.verdict for metric in comparisons if metric is not None]
 
 
 def compared_findings(
@@ -376,13 +378,13 @@ def _changes(
         return None
     a, b = (outcomes.under(options.policy) for outcomes in models.values())
     with suppress(NotEnoughData):
-        found = changes_of(a, b)
+        changes = changes_of(a, b)
         if not budget:
-            return found
-        keys = [one.problem for one in found.most]
+            return changes
+        keys = [change.problem for change in changes.most]
         sides = [
             sampled_problems(*compared.sources.get(model, ("", None)), task, keys, budget)
             for model in models
         ]
-        return found.with_texts(sides[0], sides[1])
+        return changes.with_texts(sides[0], sides[1])
     return None

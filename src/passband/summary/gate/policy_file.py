@@ -188,8 +188,8 @@ def _report(file: YamlFile, invalid: ValidationError) -> None:
         path: KeyPath = tuple(error["loc"])
         name = ".".join(map(str, path))
         if error["type"] == "extra_forbidden":
-            known = list(_siblings(path))
-            hint = nearest(str(path[-1]), known) or f" Known: {', '.join(known)}."
+            siblings = list(_siblings(path))
+            hint = nearest(str(path[-1]), siblings) or f" Known: {', '.join(siblings)}."
             where = f" in {'.'.join(map(str, path[:-1]))}" if path[:-1] else ""
             file.report(f"unknown key {path[-1]!r}{where}.{hint}", *path)
         elif error["type"] == "value_error":

@@ -208,7 +208,7 @@ def _with_targets(base: _Side, new: _Side, policy: GatePolicy) -> _Side:
     readings = [*base.readings, *new.readings]
     apart = target_findings(readings, _known_tasks(base, new), policy.max_left_out)
     named = {task or next(iter(new.tasks)): findings for task, findings in apart.items()}
-    tasks = {name: one.knowing(named.get(name, ())) for name, one in new.tasks.items()}
+    tasks = {name: outcomes.knowing(named.get(name, ())) for name, outcomes in new.tasks.items()}
     return replace(new, tasks=tasks)
 
 
@@ -249,8 +249,8 @@ def _are_equal(base: Outcomes, new: Outcomes) -> bool:
 
 
 def _needs_answers(policy: GatePolicy) -> bool:
-    own = [rule.metrics for rule in policy.tasks.values() if rule.metrics is not None]
-    return needs_answers([name for metrics in (policy.metrics, *own) for name in metrics])
+    task_metrics = [rule.metrics for rule in policy.tasks.values() if rule.metrics is not None]
+    return needs_answers([name for metrics in (policy.metrics, *task_metrics) for name in metrics])
 
 
 def _refuse_same(base: str | Path, new: str | Path, reading: GateReading) -> None:

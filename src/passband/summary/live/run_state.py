@@ -69,11 +69,11 @@ def state_of(trials: Trials, run: RunRecord, *, going_on: bool) -> RunState:
 
 def _planned(trials: Trials, run: RunRecord) -> int | None:
     """Return how many trials a run is to have; a rule that ends it leaves that open."""
-    each = run.imported.planned if run.is_imported else run.config.get("n")
-    if type(each) is not int or run.adaptive is not None or "until" in run.config:
+    n_each = run.imported.planned if run.is_imported else run.config.get("n")
+    if type(n_each) is not int or run.adaptive is not None or "until" in run.config:
         return None
     counts = _counts(trials, run)
-    return sum(max(each, count) for count in counts) + each * (
+    return sum(max(n_each, count) for count in counts) + n_each * (
         len(trials.numbers(run.number)) - len(counts)
     )
 
