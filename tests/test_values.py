@@ -86,7 +86,7 @@ MORE: dict[str, Make] = {
     "Outcomes of graded scores": graded,
     "Pair": lambda shift: ranking(shift).pairs[0],
     "ScoreGroup": lambda shift: graded(shift).required_graded().groups[-1],
-    "RunState": lambda shift: ranking(shift).standings[1],
+    "Standing": lambda shift: ranking(shift).standings[1],
 }
 CASES = [pytest.param(make, id=name) for name, make in (PUBLIC | MORE).items()]
 HASHABLE = [case for case in CASES if case.id not in ("Log", "Summary")]  # hold lists and dicts

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class UnscoredRange:
-    """How far trials without a score could move a metric, where that is beyond its interval."""
+    """Range of a metric over the possible scores of unscored trials, where wider than its interval."""
 
     metric: str  #: the label of the line
     low: float  #: every trial without a score a failure
@@ -25,9 +25,9 @@ class UnscoredRange:
 
 
 def with_unscored_range(group: Group, outcomes: Outcomes, scorer: str | None) -> Group:
-    """Return the group with the bracket of its first metric that has one, if it is wide.
+    """Return the group with the range of its first metric that has one, if it is wide.
 
-    Losing trials is harmless as long as the bracket is narrower than the interval; beyond that,
+    Losing trials is harmless as long as this range is narrower than the interval; beyond that,
     the interval understates what is not known.
     """
     if not outcomes.n_unscored:
