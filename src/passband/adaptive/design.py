@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, NamedTuple, get_args
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.json_values import json_values
 
 Selection = Literal["information", "kl", "randomesque", "random"]
 Method = Literal["eap", "map", "mle", "wle"]
@@ -75,7 +74,9 @@ class Design:
 
     def as_json(self) -> dict[str, Any]:
         """Return the settings as JSON holds them."""
-        return json_values(self)
+        values = asdict(self)
+        values["stability"] = None if self.stability is None else list(self.stability)
+        return values
 
     def _check_names(self) -> None:
         for name, known in (("selection", get_args(Selection)), ("method", get_args(Method))):

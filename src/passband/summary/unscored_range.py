@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class UnscoredRange:
-    """Range of a metric over the possible scores of unscored trials, where wider than its interval."""
+    """Range of a metric over the scores that unscored trials may have, if beyond its interval."""
 
     metric: str  #: the label of the line
     low: float  #: every trial without a score a failure
