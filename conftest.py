@@ -147,13 +147,22 @@ def _no_unsafe_code() -> Iterator[None]:
 def _own_registrations() -> Iterator[None]:
     from passband.generate.registry import providers
     from passband.readers import readers
+    from passband.registry import Registry
     from passband.score.filtering import filters
     from passband.score.registry import scorers
     from passband.score.repeats import aggregations
     from passband.stats.interval.registry import methods
     from passband.stats.metric.registry import families
 
-    registries = [providers, filters, aggregations, methods, scorers, families, readers]
+    registries: list[Registry[Any]] = [
+        providers,
+        filters,
+        aggregations,
+        methods,
+        scorers,
+        families,
+        readers,
+    ]
     snapshots = [registry.snapshot() for registry in registries]
     yield
     for registry, entries in zip(registries, snapshots, strict=True):

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from passband.adaptive.bank import Bank
-from passband.adaptive.banks import required_bank
 from passband.adaptive.design import Design
+from passband.adaptive.task import required_bank
 from passband.adaptive.test import AdaptiveTest, grid_of
 from passband.generate.provider import Message, Request, Sampling
 from passband.generate.tiny import Tiny

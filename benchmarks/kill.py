@@ -47,7 +47,7 @@ from pathlib import Path
 
 import loopback
 
-from passband.trials.exports.export import export
+from passband.trials.exports.export import export_trials
 from passband.trials.reader import Trials
 
 PROBLEMS, REPEATS = 40, 16
@@ -333,7 +333,7 @@ def stored_rows(path: Path) -> tuple[int, int, str]:
 def exported(directory: Path) -> bytes:
     file = io.BytesIO()
     with Trials(directory) as trials:
-        export(trials, trials.runs(), "jsonl", file)
+        export_trials(trials, trials.runs(), "jsonl", file)
     return file.getvalue()
 
 

@@ -33,7 +33,7 @@ from pathlib import Path
 
 import loopback
 
-from passband.generate.provider import Completion, Request
+from passband.generate.provider import Completion, Provider, Request
 from passband.generate.registry import Connection, make_provider
 from passband.run.session import run_session
 from passband.run.settings import Settings
@@ -66,7 +66,7 @@ CASES = (Case(16, 64), Case(16, 24), Case(1, 8), Case(None, 64))
 
 
 @dataclass
-class Timed:
+class Timed(Provider):
     """A provider that notes when its answers come."""
 
     urls: Sequence[str]
@@ -91,7 +91,7 @@ class Timed:
 
     async def close(self) -> None:
         """Close the provider, and keep what it has to say."""
-        self.notes = list(getattr(self._provider, "notes", ()))
+        self.notes = list(self._provider.notes)
         await self._provider.close()
 
     @property

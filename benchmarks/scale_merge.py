@@ -30,11 +30,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from passband.trials.encoding import canonical
-from passband.trials.exports.export import export
-from passband.trials.file.schema import CREATE, FILE
+from passband.trials.encoding import canonical_json
+from passband.trials.exports.export import export_trials
+from passband.trials.file.schema import CREATE, STORE_FILE
 from passband.trials.reader import Trials
-from passband.trials.repair.audit import audit
+from passband.trials.repair.audit import audit_store
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.store import Store
 
@@ -70,7 +70,7 @@ def fill(directory: Path, shard: int, problems: int) -> None:
 def problem(at: int) -> ProblemRow:
     """Return a problem."""
     record = {"messages": [["user", f"What is {at} + 7?"]], "targets": [str(at + 7)], "choices": []}
-    return ProblemRow(at, f"p{at}", canonical(record))
+    return ProblemRow(at, f"p{at}", canonical_json(record))
 
 
 def trials(numbers: Sequence[int], shard: int, scorer: int) -> Iterator[TrialRow]:
@@ -105,12 +105,12 @@ def floor(sources: Sequence[Path], out: Path) -> float:
     """Return the seconds that SQLite alone takes to copy the rows, as durably."""
     out.mkdir()
     start = time.perf_counter()
-    with closing(sqlite3.connect(out / FILE, uri=True, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(out / STORE_FILE, uri=True, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.executescript(CREATE)
         for source in sources:
-            connection.execute("ATTACH ? AS src", (f"{(source / FILE).as_uri()}?mode=ro",))
+            connection.execute("ATTACH ? AS src", (f"{(source / STORE_FILE).as_uri()}?mode=ro",))
             connection.execute("BEGIN IMMEDIATE")
             for table, order in TABLES.items():
                 rows = f"SELECT * FROM src.{table} ORDER BY {order}"
@@ -124,7 +124,7 @@ def digest(directory: Path) -> str:
     """Return the hash of the canonical export."""
     file = _Hash()
     with Trials(directory) as reader:
-        export(reader, reader.runs(), "jsonl", file)
+        export_trials(reader, reader.runs(), "jsonl", file)
     return file.hash.hexdigest()
 
 
@@ -156,7 +156,7 @@ def kill_and_resume(
         timer.cancel()
         whole = recorded(out)
         merged(sources, out)
-        if digest(out) != expected or audit(out).damage:
+        if digest(out) != expected or audit_store(out).damage:
             raise SystemExit(f"after kill {kill}, {out} is not what it should be")
         print(f"    killed with {whole:,} trials merged; the same after merging again", flush=True)
         shutil.rmtree(out)
@@ -165,7 +165,7 @@ def kill_and_resume(
 
 def recorded(directory: Path) -> int:
     """Return how many trials a directory holds."""
-    if not (directory / FILE).exists():
+    if not (directory / STORE_FILE).exists():
         return 0
     try:
         with Trials(directory) as reader:
@@ -185,7 +185,7 @@ def measure(folder: Path, part: int, repeats: int, kills: int) -> None:
     sources = [folder / f"shard-{shard}" for shard in range(1, SHARDS + 1)]
     for shard, source in enumerate(sources, 1):
         fill(source, shard, problems)
-    size = sum((source / FILE).stat().st_size for source in sources) / 1e6
+    size = sum((source / STORE_FILE).stat().st_size for source in sources) / 1e6
     print(f"{problems * TRIALS:,} trials in {SHARDS} stores, {size:.0f} MB", flush=True)
     costs, floors = [], []
     for _ in range(repeats):
@@ -202,7 +202,7 @@ def measure(folder: Path, part: int, repeats: int, kills: int) -> None:
     show("everything merged again", again.seconds, "s", 1 + 14 / part)
     one = merged(sources[:1], folder / "whole")
     show("one store merged again", one.seconds, "s", 3)
-    if audit(folder / "whole").damage:
+    if audit_store(folder / "whole").damage:
         raise SystemExit("the merged store is damaged")
     expected = digest(folder / "whole")
     killed = kill_and_resume(sources, folder, expected, seconds, kills)

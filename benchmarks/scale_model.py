@@ -31,7 +31,7 @@ import loopback
 from scale_shards import TASK
 from scale_tables import make
 
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.store import Store
 
@@ -200,7 +200,7 @@ def measured(folder: Path, part: int, repeats: int) -> Model:
     cpu, wait = commits(store, count)
     cpu_of(["export", store, "--format", "parquet", "-o", f"{files}/"])
     exported = sum(file.stat().st_size for file in files.glob("*.parquet"))
-    stored = (store / FILE).stat().st_size
+    stored = (store / STORE_FILE).stat().st_size
     return Model(lines, cpu, wait, stored / (count * ROWS), exported / (count * ROWS))
 
 

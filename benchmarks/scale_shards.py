@@ -34,7 +34,7 @@ from passband.run.progress import Silent
 from passband.run.request import make_request
 from passband.run.shards.driver import run_shards
 from passband.run.shards.launch import Launch
-from passband.trials.exports.export import export
+from passband.trials.exports.export import export_trials
 from passband.trials.reader import Trials
 
 PROBLEMS, TRIALS, LATENCY, CONCURRENCY = 200, 40, 0.1, 64
@@ -137,7 +137,7 @@ class Bench:
                 seconds += [one.seconds or 0.0 for one in trials.sessions()]
         file = out.with_suffix(".jsonl")
         with Trials(out) as trials:
-            export(trials, trials.runs(), "jsonl", file)
+            export_trials(trials, trials.runs(), "jsonl", file)
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
         return Way(name, max(seconds), whole, self.requests() - before, digest)
 

@@ -30,7 +30,7 @@ from pathlib import Path
 
 import scale_run
 
-from passband.trials.encoding import canonical
+from passband.trials.encoding import canonical_json
 from passband.trials.rows import ProblemRow, ScorerEntry
 from passband.trials.store import Store
 
@@ -143,7 +143,7 @@ def write(directory: Path, problems: int, n: int) -> tuple[float, float]:
     store = Store(directory)
     try:
         run = store.begin("sums", "full speed", spec={}, config={"metrics": [], "n": n}, name="x")
-        record = canonical({"messages": [["user", "?"]], "targets": ["1"], "choices": []})
+        record = canonical_json({"messages": [["user", "?"]], "targets": ["1"], "choices": []})
         store.add_problems(run, [ProblemRow(i, f"p{i}", record, None) for i in range(problems)])
         (scorer,) = store.set_scorers(run, [ScorerEntry("exact", "exact")])
         batches = [

@@ -9,7 +9,7 @@ from passband import display
 
 
 def test_the_last_module_that_was_named_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(display, "_drawing", ["passband.report.notebook.html"])
+    monkeypatch.setattr(display, "_drawing", ["passband.report.html.notebook"])
     display.draw_with("test_display_drawing")
     assert display._drawing[-1] == "test_display_drawing"
 

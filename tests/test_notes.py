@@ -1,101 +1,238 @@
 """Every note has a code of its own that programs can match on."""
 
+import ast
 import json
 import re
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
 
-from passband import Outcomes, estimate, notes
+from passband import Outcomes, estimate
 from passband.json_values import json_values
-from passband.notes import Note, few_informative, joined, of_side
+from passband.notes import Note, joined, of_side
+from passband.stats.interval.notes import ONE_TRIAL, few_informative
 
-CONSTANTS = {name: value for name, value in vars(notes).items() if isinstance(value, Note)}
-MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
-    notes.agreement_by_clusters: (80, 20),
-    notes.failed_verdicts: (12, 800, 0.6, 0.615, 2),
-    notes.few_labelled_problems: (6,),
-    notes.few_labels: (12,),
-    notes.judge_adds_nothing: (0.02,),
-    notes.no_disagreement: (40, 0.06),
-    notes.unlabelled_verdict: ("passed", 0.03),
-    notes.votes_unmeasured: (),
-    notes.assumed_correlation: (0.5,),
-    notes.circular_pairs: (0.95,),
-    notes.calibrated: (2.714, "88%", "95%"),
-    notes.dropped_items: (3,),
-    notes.few_clusters: (7,),
-    notes.few_in_pilot: (30, 4),
-    notes.few_informative: (20, 8),
-    notes.few_people: (12,),
-    notes.few_repeats: (3, 40),
-    notes.few_telling: (3,),
-    notes.few_to_tell: (1,),
-    notes.few_units: (3,),
-    notes.fitted_prior: (0.4, 0.3),
-    notes.held_slopes: (1, 6.0),
-    notes.corrected_by_labels: ("quality", 80, 0.7, 0.31, 0.04),
-    notes.judge_only: ("quality", 3),
-    notes.judge_reduced: ("quality",),
-    notes.judge_shares_name: ("quality", "gpt"),
-    notes.judge_uncorrected: ("quality", "6 labels: at least 10 are needed."),
-    notes.judge_worth: (2.1, "votes", 1, 0.5, 0.04),
-    notes.labellers_agree: ("label-ann", "label-bob", 46, 50),
-    notes.labellers_apart: ("label-ann", "label-bob"),
-    notes.judge_until: ("quality",),
-    notes.labels_alone: (80, "verdict"),
-    notes.labels_by_hand: (3,),
-    notes.labels_missing: (20, 100),
-    notes.labels_of_part: (400, 800),
-    notes.one_shard: (3, 16),
-    notes.shards_missing: ("shard 2 of 16 is not merged yet",),
-    notes.known_bad: ([("7", "the key is 384")],),
-    notes.micro_average: ("category", 14),
-    notes.left_out_differ: (0.9, 0.2, 12, 4),
-    notes.mean_of_all_trials: ("avg@64", 64),
-    notes.looks_wrong: (0.0, 120, 30, "p3, trial 0", "It is 42.", "It is 42.", ["42"]),
-    notes.other_extraction: ([("boxed", 28)], 40, 39, None),
-    notes.same_wrong: (2, "p3", "130", "140", 13, 16, "passband show RUN --same-wrong"),
-    notes.low_coverage: ("this interval covers about 88%", False),
-    notes.misfit: (0.001,),
-    notes.missing_answers: (2, 30),
-    notes.mixed_answers: (2, 30),
-    notes.model_based: (8,),
-    notes.no_answers: (2, 30),
-    notes.no_certificate: ("there is no interval",),
-    notes.no_corrected_macro: ("category",),
-    notes.noise_by_trials: (0.03, 0.02),
-    notes.noise_partly_measured: (2, 5, 3),
-    notes.posterior_mean: (0.5,),
-    notes.prior_dominates: (0.5, 0.0, 0.1),
-    notes.scored_incomplete: ({"truncated": 2, "limit": 1},),
-    notes.several_right_answers: (2, 30),
-    notes.single_trials: (5, 40),
-    notes.taken_as_stopped: (0.002, 8, 8),
-    notes.task_errors: (3, "KeyError: x"),
-    notes.unbounded_abilities: (["x"], ["y"]),
-    notes.unequal_trials: (3, 8),
-    notes.unscored_by_model: ({"base": 2}, "drop"),
-    notes.unstopped_values: (2,),
-    notes.until: ("stopped after 5 rounds",),
-    notes.value_outside: (0.5,),
-    notes.within_cap: (8,),
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "passband"
+#: functions that make notes, and arguments for them
+MADE: dict[str, tuple[Any, ...]] = {
+    "readers.evidence.misread.looks_misread": (9, 10, "p3, trial 0", "14 apples", "14", ["15"]),
+    "run.settle.settle.decided_early": (3, 9, 4),
+    "stats.decision.comparison.unscored_in_pair": (1, 0, "drop"),
+    "stats.decision.ranking.model_ranks.order_differs": (
+        "pass@1",
+        ("x", "y"),
+        0.5,
+        (0.4, 0.6),
+        0,
+    ),
+    "stats.decision.verdict.rare_loss": (0.01, 0.05, 1200.0),
+    "stats.interval.default.clusters.tied_to_size": (-0.62, 0.551, 0.412),
+    "stats.interval.default.graded.noise_unmeasured": (2,),
+    "stats.interval.default.graded.scale_guessed": (True,),
+    "stats.interval.extrapolation.beyond_trials": (3.0,),
+    "stats.interval.extrapolation.never_solved": (3, 20, 0.85),
+    "stats.interval.flips.flaky_interval": (0.1, 0.2),
+    "stats.interval.notes.one_cluster": (30,),
+    "stats.interval.strata.interval.few_informative_in_strata": (20, 8),
+    "stats.interval.strata.interval.heavy_stratum": (0.5, 3),
+    "stats.interval.strata.interval.no_stratum_interval": ("algebra", [Note("x", "too few")]),
+    "stats.interval.strata.interval.single_problem_strata": (3, 20),
+    "stats.interval.strata.weights.scaled_weights": (1.002, False),
+    "stats.metric.measurement.not_enough_data": ("no problem has 8 trials",),
+    "stats.metric.measurement.not_measurable": ("scores are not 0 or 1",),
+    "summary.adaptive_test.adaptive_remote": (60, "http://localhost:8411"),
+    "summary.adaptive_test.adaptive_stop": ("se", 0.29),
+    "summary.adaptive_test.adaptive_test": (12, 200, "arithmetic", "test"),
+    "summary.adaptive_test.adaptive_unscored": (2,),
+    "summary.checks.programs.flaky_verdicts": (1, 400, 0.001, 0.01),
+    "summary.checks.programs.late_timeouts": (2, 9),
+    "summary.checks.programs.missing_modules": ({"numpy": 3},),
+    "summary.checks.programs.opaque_results": ({"Tree": 2},),
+    "summary.checks.programs.program_outcomes": ({"passed": 3}, 1),
+    "summary.checks.programs.several_sandboxes": (["podman", "docker"],),
+    "summary.checks.programs.unsafe_code": ("none",),
+    "summary.checks.run_notes.shards_waiting": (3,),
+    "summary.eva.notes.absent_components": (["clarity"],),
+    "summary.eva.notes.eva_unseen": (2,),
+    "summary.eva.notes.left_out": (9, 2, 4),
+    "summary.eva.notes.no_failing_score": ({"refused": 1}, "the scale is not known"),
+    "summary.eva.notes.no_interval": ("no interval: only one problem",),
+    "summary.eva.notes.no_threshold": (["latency"],),
+    "summary.eva.notes.unused_rule": ("latency", " Did you mean 'late'?"),
+    "summary.checks.run_notes.judge_canaries": ("openai:large", 5, 9),
+    "summary.means.no_stratum": ("algebra", None),
+    "summary.means.no_task": ("mmlu", "mmlu_anatomy"),
+    "summary.notes.planned": ("40 problems of 40 planned",),
+    "summary.notes.retried": (2, 9),
+    "summary.notes.scorer_errors": ("exact", 3, "KeyError: x"),
+    "summary.notes.unscored": ({"refused": 1, "truncated": 1}, 8, "drop"),
+    "stats.judged.judge_agreement.agreement_by_clusters": (80, 20),
+    "stats.judged.notes.failed_verdicts": (12, 800, 0.6, 0.615, 2),
+    "stats.judged.notes.few_labelled_problems": (6,),
+    "stats.judged.notes.few_labels": (12,),
+    "stats.judged.notes.judge_adds_nothing": (0.02,),
+    "stats.judged.notes.no_disagreement": (40, 0.06),
+    "stats.judged.notes.unlabelled_verdict": ("passed", 0.03),
+    "stats.judged.split.votes_unmeasured": (),
+    "stats.decision.planning.variances.assumed_correlation": (0.5,),
+    "stats.decision.ranking.model_matrix.circular_pairs": (0.95,),
+    "stats.interval.estimation.calibrated": (2.714, "88%", "95%"),
+    "stats.irt.calibration.dropped_items": (3,),
+    "stats.interval.notes.few_clusters": (7,),
+    "stats.decision.planning.simulation.few_in_pilot": (30, 4),
+    "stats.interval.notes.few_informative": (20, 8),
+    "stats.irt.calibration.few_people": (12,),
+    "stats.interval.notes.few_repeats": (3, 40),
+    "stats.decision.ranking.model_ranks.few_telling": (3,),
+    "stats.decision.ranking.model_ranks.few_to_tell": (1,),
+    "summary.metric_list.few_units": (3,),
+    "stats.interval.posterior.fitted_prior_note": (0.4, 0.3),
+    "stats.irt.calibration.held_slopes": (1, 6.0),
+    "summary.judged.notes.corrected_by_labels": ("quality", 80, 0.7, 0.31, 0.04),
+    "summary.judged.notes.judge_only": ("quality", 3),
+    "summary.judged.notes.judge_reduced": ("quality",),
+    "summary.judged.notes.judge_shares_name": ("quality", "gpt"),
+    "summary.judged.notes.judge_uncorrected": ("quality", "6 labels: at least 10 are needed."),
+    "summary.judged.notes.judge_worth": (2.1, "votes", 1, 0.5, 0.04),
+    "summary.judged.notes.labellers_agree": ("label-ann", "label-bob", 46, 50),
+    "summary.judged.notes.labellers_apart": ("label-ann", "label-bob"),
+    "summary.notes.judge_until": ("quality",),
+    "summary.notes.labels_alone": (80, "verdict"),
+    "summary.judged.notes.labels_by_hand": (3,),
+    "summary.judged.notes.labels_missing": (20, 100),
+    "summary.judged.notes.labels_of_part": (400, 800),
+    "summary.checks.run_notes.one_shard": (3, 16),
+    "summary.checks.run_notes.shards_missing": ("shard 2 of 16 is not merged yet",),
+    "summary.checks.run_notes.known_bad": ([("7", "the key is 384")],),
+    "summary.notes.micro_average": ("category", 14),
+    "stats.evidence.collect.left_out_differ": (0.9, 0.2, 12, 4),
+    "summary.default_metrics.mean_of_all_trials": ("avg@64", 64),
+    "readers.evidence.misread.looks_wrong": (
+        0.0,
+        120,
+        30,
+        "p3, trial 0",
+        "It is 42.",
+        "It is 42.",
+        ["42"],
+    ),
+    "readers.evidence.misread.other_extraction": ([("boxed", 28)], 40, 39, None),
+    "summary.checks.run_notes.same_wrong": (
+        2,
+        "p3",
+        "130",
+        "140",
+        13,
+        16,
+        "passband show RUN --same-wrong",
+    ),
+    "stats.interval.estimation.low_coverage": ("this interval covers about 88%", False),
+    "stats.irt.accuracy.misfit": (0.001,),
+    "stats.interval.default.votes.missing_answers": (2, 30),
+    "stats.interval.default.votes.mixed_answers": (2, 30),
+    "stats.interval.extrapolation.model_based": (8,),
+    "stats.interval.default.votes.no_answers": (2, 30),
+    "stats.interval.notes.no_certificate": ("there is no interval",),
+    "summary.notes.no_corrected_macro": ("category",),
+    "stats.interval.default.selection.noise_by_trials": (0.03, 0.02),
+    "stats.interval.default.graded.noise_partly_measured": (2, 5, 3),
+    "stats.interval.posterior.posterior_mean": (0.5,),
+    "stats.interval.posterior.prior_dominates": (0.5, 0.0, 0.1),
+    "summary.notes.scored_incomplete": ({"truncated": 2, "limit": 1},),
+    "stats.interval.default.votes.several_right_answers": (2, 30),
+    "stats.interval.notes.single_trials": (5, 40),
+    "summary.notes.taken_as_stopped": (0.002, 8, 8),
+    "summary.notes.task_errors": (3, "KeyError: x"),
+    "stats.decision.ranking.model_ranks.unbounded_abilities": (["x"], ["y"]),
+    "summary.metric_list.unequal_trials": (3, 8),
+    "stats.decision.ranking.all_pairs.unscored_by_model": ({"base": 2}, "drop"),
+    "stats.sequential.stopped_logs.unstopped_values": (2,),
+    "summary.notes.until": ("stopped after 5 rounds",),
+    "stats.interval.posterior.value_outside": (0.5,),
+    "stats.sequential.stopped_logs.within_cap": (8,),
 }
 
 
+#: functions that make a note of a code that another makes too
+SHARED = {
+    "all-same-value": {"few_informative", "few_informative_in_strata"},
+    "few-informative": {"few_informative", "few_informative_in_strata"},
+    "no-verdict": {"gate_notes", "top_reasons"},
+    "unscored-trials": {"unscored_by_model", "unscored_in_pair"},
+}
+#: functions that make notes and do more
+WITHIN = {
+    "report.compare._standing_notes",
+    "report.gate.text.gate_notes",
+    "report.gate.words.top_reasons",
+}
+
+
+#: keyword arguments for them
+KEYWORDS: dict[str, dict[str, Any]] = {
+    "stats.decision.ranking.model_ranks.order_differs": {"same_problems": True},
+    "stats.interval.extrapolation.beyond_trials": {"any_shape": True},
+    "stats.interval.extrapolation.never_solved": {"hopeless": True},
+}
+
+
+def calls_below(node: ast.AST, place: str) -> Iterator[tuple[str, str]]:
+    """Yield the code of every note that is made below a node, and the name that it is made for."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]) if not place:
+            place = name
+        case ast.Call(ast.Name("Note"), [ast.Constant(str(code)), *_]):
+            yield code, place
+    for child in ast.iter_child_nodes(node):
+        yield from calls_below(child, place)
+
+
+def issued() -> Iterator[tuple[str, str, str]]:
+    """Yield each code, the module that issues it, and the constant or function that it is of."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        source = path.read_text("utf-8")
+        if "Note(" in source:
+            module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+            for code, name in calls_below(ast.parse(source), ""):
+                yield code, module, name
+
+
+ISSUED = list(issued())
+
+
 def every_note() -> list[Note]:
-    return [*CONSTANTS.values(), *(make(*arguments) for make, arguments in MADE.items())]
+    named = [resolve_name(f"passband.{module}:{name}") for _, module, name in ISSUED]
+    constants = [value for value in named if isinstance(value, Note)]
+    return [*constants, *(made(function) for function in MADE)]
+
+
+def made(function: str) -> Note:
+    make: Callable[..., Note] = resolve_name(f"passband.{function}")
+    return make(*MADE[function], **KEYWORDS.get(function, {}))
 
 
 def test_codes_are_kebab_case_and_distinct() -> None:
-    codes = [note.code for note in every_note()]
-    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code) for code in codes)
-    assert len(set(codes)) == len(codes)
+    names = defaultdict(set)
+    for code, module, name in ISSUED:
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code), (module, code)
+        names[code].add(name)
+    assert {code: made for code, made in names.items() if len(made) > 1} == SHARED
 
 
-def test_all_constants_are_exported() -> None:
-    assert set(CONSTANTS) <= set(notes.__all__)
+def test_every_code_is_documented() -> None:
+    page = (ROOT / "docs" / "files-and-codes.md").read_text("utf-8")
+    assert {code for code, *_ in ISSUED if f"| `{code}` |" not in page} == set()
+
+
+def test_every_function_that_makes_a_note_has_an_example() -> None:
+    places = {f"{module}.{name}" for _, module, name in ISSUED}
+    functions = {place for place in places if callable(resolve_name(f"passband.{place}"))}
+    assert functions == MADE.keys() | WITHIN
 
 
 @pytest.mark.parametrize("note", every_note(), ids=lambda note: note.code)
@@ -123,11 +260,11 @@ def test_problems_that_share_a_value() -> None:
         "the spread of 300 problems rests on a few that are far from the others, so the interval "
         "may be too short; add problems"
     )
-    assert str(few_informative(20, 8)).startswith("12 of 20 problems share one value")
+    assert str(few_informative(20, 8)).startswith("12 of 20 problems have the same value")
 
 
 def test_a_note_on_one_side_keeps_its_code() -> None:
-    assert of_side("a", notes.ONE_TRIAL)[:2] == ("one-trial", f"a: {notes.ONE_TRIAL.text}")
+    assert of_side("a", ONE_TRIAL)[:2] == ("one-trial", f"a: {ONE_TRIAL.text}")
     assert joined([Note("x", "first"), Note("y", "second")]) == "first; second"
 
 
@@ -194,8 +331,9 @@ def test_a_note_is_weak_where_the_interval_may_be_too_short(
 
 def test_every_note_that_can_be_weak_is_tested() -> None:
     tested = {code for code, _, _ in WEAK}
-    # By certify, by the metrics of a task file, by the accuracy of a bank, by labels, by looks.
+    # By certify, by the metrics of a task file, by the accuracy of a bank, by labels, by looks,
+    # by margins, by answers that are scored wrong.
     elsewhere = {"low-coverage", "few-units", "model-accuracy", "labels-taken-as-random"}
-    elsewhere |= {"decided-early"}
+    elsewhere |= {"decided-early", "rare-loss", "looks-misread"}
     always = {note.code for note in every_note() if note.severity == "weak"}
     assert always <= tested | elsewhere

@@ -72,3 +72,23 @@ def test_homes_are_imported_at_the_first_lookup(monkeypatch: pytest.MonkeyPatch)
     assert imported == []
     assert registry.registered("square") is None
     assert imported == ["module.of.shapes"]
+
+
+def test_a_named_home_is_imported_for_its_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = Registry[int]("shape", homes={"square": "module.of.squares", "disc": "of.discs"})
+    imported: list[str] = []
+
+    def import_module(home: str) -> None:
+        imported.append(home)
+        registry.add({"module.of.squares": "square", "of.discs": "disc"}[home], len(imported))
+
+    monkeypatch.setattr("importlib.import_module", import_module)
+    monkeypatch.setattr(plugins, "load", lambda: None)
+    registry.add("circle", 0)
+    assert list(registry) == ["square", "disc", "circle"]
+    assert (registry.get("disc"), imported) == (1, ["of.discs"])
+    with pytest.raises(InvalidInput, match="the shape 'square' is already registered"):
+        registry.add("square", 4)
+    assert imported == ["of.discs", "module.of.squares"]
+    registry.remove("square")
+    assert list(registry) == ["disc", "circle"]

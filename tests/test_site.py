@@ -148,7 +148,7 @@ def test_no_sentence_is_long() -> None:
 
 @pytest.mark.slow
 def test_made_pages_are_up_to_date() -> None:
-    import write_pages
+    import write_pages  # type: ignore[import-not-found]
 
     made = write_pages.made()
     stale = [

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from passband.cli.app import app
+from passband.cli.app import Verbs
 from support.servers.serving import write_bank_file
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -157,7 +157,7 @@ def test_no_verb_runs_planted_code_or_shows_a_key(folder: Path) -> None:
 
 
 def test_those_are_all_verbs() -> None:
-    verbs = {command.name for command in app.registered_commands}
+    verbs = {*Verbs()}
     others = {
         "validate",
         "serve",

@@ -93,7 +93,7 @@ HASHABLE = [case for case in CASES if case.id not in ("Log", "Summary")]  # hold
 
 
 def test_every_public_dataclass_has_a_case() -> None:
-    named = ((name, getattr(passband, name)) for name in passband.__all__)
+    named = ((name, getattr(passband, name)) for name in passband.__all__)  # type: ignore[attr-defined]
     assert {name for name, thing in named if dataclasses.is_dataclass(thing)} == set(PUBLIC)
 
 
@@ -201,7 +201,11 @@ def test_the_arrays_of_a_caller_stay_the_caller_s() -> None:
     ],
 )
 def test_outcomes_made_directly_are_checked(arguments: dict[str, Any], message: str) -> None:
-    given = {"problems": ("a", "b"), "trials": np.array([4, 4]), "successes": np.array([1, 2])}
+    given: dict[str, Any] = {
+        "problems": ("a", "b"),
+        "trials": np.array([4, 4]),
+        "successes": np.array([1, 2]),
+    }
     with pytest.raises(passband.InvalidInput, match=message):
         Outcomes(**(given | arguments))
 

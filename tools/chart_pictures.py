@@ -15,7 +15,7 @@ from passband.report.charts.bar import Bar
 from passband.report.charts.interval_bars import IntervalBars
 from passband.report.charts.theme import DARK, LIGHT
 from passband.report.charts.tries_curve import TriesCurve, TriesLine
-from passband.report.notebook.estimates import hue_of, tries_line
+from passband.report.html.notebook import hue_of, tries_line
 from passband.report.style import PLAIN
 from passband.report.table_line import table_lines
 

@@ -14,8 +14,9 @@ __all__ = ["page"]
 MADE = "<!-- Made from help texts by tools/write_pages.py: change those, then run make pages. -->"
 ABOUT = """\
 What `passband VERB --help` prints, for every verb. `--verbose`, `--import MODULE` and
-`--help` are options of all of them, and are left out below."""
-EVERYWHERE = {"imports", "verbose", "help"}
+`--help` are options of all of them, and are left out below. Where there are many options, `--help`
+shows the common ones and `--help-all` shows all."""
+EVERYWHERE = {"imports", "verbose", "help", "help_all"}
 
 
 def page() -> str:
@@ -32,26 +33,28 @@ def page() -> str:
 
 
 def _verb(name: str, verb: Any, context: typer.Context) -> list[str]:
-    records = [
-        (each, record)
-        for each in verb.get_params(context)
-        if each.name not in EVERYWHERE and (record := each.get_help_record(context)) is not None
-    ]
+    groups = {
+        heading: [row for row in rows if row[0].name not in EVERYWHERE]
+        for heading, rows in verb.groups(context).items()
+    }
     usage = " ".join([f"passband {name}", *verb.collect_usage_pieces(context)])
     parts = [f"## {name}", " ".join((verb.help or "").split("\b")[0].split("\n")).strip()]
-    parts += [f"```text\n{usage}\n```", _table(records)]
+    parts += [f"```text\n{usage}\n```", _table(groups)]
     if verb.epilog:
         examples = verb.epilog.split("\b\n")[1].partition("\n")[2]
         parts.append("```sh\n" + re.sub(r"^  ", "", examples, flags=re.M).rstrip("\n") + "\n```")
     return [part for part in parts if part]
 
 
-def _table(records: list[Any]) -> str:
-    rows = []
-    for each, (names, text) in records:
-        if each.param_type_name == "argument":
-            names = re.sub(r"\s+<.*>$", "", names)
-        rows.append(f"| {_code(names)} | {_cell(text).replace('<', '&lt;')} |")
+def _table(groups: dict[str, list[Any]]) -> str:
+    """Return a table of the options; those of a verb that groups them, group by group."""
+    rows, named = [], len([name for name, each in groups.items() if each]) > 2
+    for heading, records in groups.items():
+        rows += [f"| **{heading}** | |"] if named and records else []
+        rows += [
+            f"| {_code(names)} | {_cell(text).replace('<', '&lt;')} |"
+            for _, (names, text) in records
+        ]
     return "| option | meaning |\n|:--|:--|\n" + "\n".join(rows) if rows else ""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from picture import WIDTH, canvas, picture
 
 from passband.report.charts.canvas import Canvas
-from passband.report.charts.scale import Scale
+from passband.report.charts.scale import AxisScale
 
 __all__ = ["by_cell", "by_size"]
 
@@ -57,7 +57,7 @@ def by_cell() -> str:
     """Draw how many cells have which coverage, a row for each method."""
     rows = methods()
     drawing = canvas(58 + 96 * len(rows))
-    scale = Scale(LEAST, 1.0, 16, WIDTH - 16)
+    scale = AxisScale(LEAST, 1.0, 16, WIDTH - 16)
     _axis(drawing, scale)
     for index, method in enumerate(rows):
         _columns(drawing, scale, method, 44 + 96 * index)
@@ -68,7 +68,7 @@ def by_cell() -> str:
     return picture(drawing, title, f"Within 93-97 %: {'; '.join(words)}.")
 
 
-def _axis(drawing: Canvas, scale: Scale) -> None:
+def _axis(drawing: Canvas, scale: AxisScale) -> None:
     bottom = drawing.height - 10
     drawing.rect(scale(LOW), 24, scale(HIGH) - scale(LOW), bottom - 24, "panel")
     for share in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0):
@@ -78,7 +78,7 @@ def _axis(drawing: Canvas, scale: Scale) -> None:
     drawing.line(scale(0.95), 24, scale(0.95), bottom, "text")
 
 
-def _columns(drawing: Canvas, scale: Scale, method: Method, top: float) -> None:
+def _columns(drawing: Canvas, scale: AxisScale, method: Method, top: float) -> None:
     """Draw the columns of a method; four tenths of its cells are 60 pixels high."""
     counts = Counter(int((share + 1e-9) / STEP) for _, share in method.cells)
     base, tallest = top + 84, 0.4 * len(method.cells)
@@ -117,7 +117,7 @@ def by_size() -> str:
 def _panel(drawing: Canvas, left: float, pair: list[Method]) -> None:
     """Draw the two methods of a target."""
     across = {size: left + 16 + 56.0 * index for index, size in enumerate(_sizes(pair[0]))}
-    up = Scale(0, 1, 242, 40)
+    up = AxisScale(0, 1, 242, 40)
     drawing.text(left, 20, f"over {pair[0].over}", 15, bold=True)
     for share in (0, 0.25, 0.5, 0.75, 1):
         drawing.line(left, up(share), left + 256, up(share), "rule")
@@ -137,7 +137,7 @@ def _panel(drawing: Canvas, left: float, pair: list[Method]) -> None:
 
 
 def _label(
-    method: Method, pair: list[Method], across: dict[int, float], up: Scale
+    method: Method, pair: list[Method], across: dict[int, float], up: AxisScale
 ) -> tuple[float, float]:
     """Return the place of a name: at the end, above the upper line or below the lower one."""
     size, x = max(across.items())

@@ -9,7 +9,7 @@ import passband
 from passband.report.charts.bar import Bar
 from passband.report.charts.canvas import Canvas
 from passband.report.charts.difference_forest import DifferenceForest
-from passband.report.charts.scale import Scale
+from passband.report.charts.scale import AxisScale
 from passband.report.charts.theme import LIGHT
 
 __all__ = ["targets", "verdicts"]
@@ -37,7 +37,7 @@ def targets() -> str:
     """Draw the success rate of every problem of the example, and pass@1 with both intervals."""
     outcomes = passband.Outcomes.from_file(TRIALS)
     drawing = canvas(290)
-    scale = Scale(0, 1, 24, WIDTH - 24)
+    scale = AxisScale(0, 1, 24, WIDTH - 24)
     rates = outcomes.successes / outcomes.trials
     drawing.text(
         16, 26, f"{len(rates)} problems, a dot each: the share of its trials that are right"
@@ -62,7 +62,7 @@ def targets() -> str:
     return picture(drawing, title, f"pass@1; {'; '.join(words)}.")
 
 
-def stack(drawing: Canvas, scale: Scale, rates: np.ndarray, bottom: float) -> None:
+def stack(drawing: Canvas, scale: AxisScale, rates: np.ndarray, bottom: float) -> None:
     """Draw a dot for each rate, on top of those at the same place."""
     heights: dict[int, int] = {}
     for rate in np.sort(rates):
@@ -71,7 +71,7 @@ def stack(drawing: Canvas, scale: Scale, rates: np.ndarray, bottom: float) -> No
         drawing.circle(scale.start + column * STEP, bottom - level * STEP, RADIUS, "blue")
 
 
-def axis(drawing: Canvas, scale: Scale, y: float) -> None:
+def axis(drawing: Canvas, scale: AxisScale, y: float) -> None:
     """Draw the axis of shares."""
     drawing.line(scale(0), y, scale(1), y, "rule")
     for mark in (0, 0.25, 0.5, 0.75, 1):

@@ -21,10 +21,9 @@ from levels import LEVELS, Problem, held_out
 
 from passband.adaptive.bank import Bank, write_bank
 from passband.adaptive.item import BankItem
-from passband.generate.tiny.draw import Draw
 from passband.generate.tiny.model import Model, load_model
 from passband.generate.tiny.sampler import sample
-from passband.generate.tiny.vocabulary import CONTEXT
+from passband.generate.tiny.vocabulary import CONTEXT, Draw
 from passband.run.schedule.blocks import trial_seed
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference

@@ -12,5 +12,5 @@ from passband.display import draw_with as _draw_with
 from passband.door import open_door
 from passband.version import __version__ as __version__
 
-_draw_with("passband.report.notebook.html")
+_draw_with("passband.report.html.notebook")
 __getattr__, __dir__ = open_door(__name__, __file__)

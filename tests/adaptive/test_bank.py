@@ -24,7 +24,7 @@ RICH = Bank(
         ),
         BankItem("c", "test", "c?", ("1",), doc={"level": 3}, quality={"se_a": 0.1}),
     ),
-    Items("3pl", [0.5, 1.0, 2.0], [-1.0, 0.1, 3.0], [0.2, 0.0, 0.25]),
+    Items("3pl", np.array([0.5, 1.0, 2.0]), np.array([-1.0, 0.1, 3.0]), np.array([0.2, 0.0, 0.25])),
     rho=0.25,
     scorer={"name": "exact_match"},
     sampling={"temperature": 0.5, "stop": ["\n"]},
@@ -33,7 +33,7 @@ RICH = Bank(
 GRADED = Bank(
     "graded",
     (BankItem("a", "test", "a?", ("x",)), BankItem("b", "test", "b?", ("x",))),
-    Items("graded", [1.0, 2.0], steps=[[-1.0, 0.5, 1.5], [0.0, 1.0, np.nan]]),
+    Items("graded", np.array([1.0, 2.0]), steps=np.array([[-1.0, 0.5, 1.5], [0.0, 1.0, np.nan]])),
 )
 
 

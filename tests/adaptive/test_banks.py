@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from passband.adaptive.bank import write_bank
-from passband.adaptive.banks import find_bank, list_banks, required_bank
+from passband.adaptive.task import find_bank, list_banks, required_bank
 from passband.errors import InvalidInput, UnknownName
 from passband.tasks.file.loader import load_task
 from passband.tasks.find import find_task

@@ -54,7 +54,7 @@ def test_the_parameters_come_back_also_with_missing_answers() -> None:
 
 
 def test_an_anchor_keeps_its_scale() -> None:
-    known = Bank("old", TRUTH.items[:10], TRUTH.parameters.take(range(10)))
+    known = Bank("old", TRUTH.items[:10], TRUTH.parameters.take(range(10)))  # type: ignore[arg-type]
     several = respondents(300, seed=1)
     made = calibrate_bank(several, "new", anchor=known)
     places = {item.key: place for place, item in enumerate(made.bank.items)}

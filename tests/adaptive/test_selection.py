@@ -9,8 +9,7 @@ from passband.adaptive.design import Design
 from passband.adaptive.selection import item_information, most_items
 from passband.adaptive.test import AdaptiveTest
 from passband.errors import InvalidInput
-from passband.stats.irt.curves import information, kl_information
-from passband.stats.irt.items import Items
+from passband.stats.irt.items import Items, information, kl_information
 from support.samples.banks import bank, complete, respondent
 
 BANK = bank()
@@ -18,7 +17,7 @@ BANK = bank()
 
 def test_the_first_item_is_the_most_informative_where_the_test_starts() -> None:
     for start in ("prior", -2.0, 1.5):
-        (choice,) = AdaptiveTest(BANK, Design(start=start)).next()  # type: ignore[arg-type]
+        (choice,) = AdaptiveTest(BANK, Design(start=start)).next()
         theta = 0.0 if start == "prior" else float(start)
         best = int(np.argmax(information(BANK.parameters, theta)))
         assert choice.key == BANK.items[best].key
@@ -28,7 +27,7 @@ def test_the_first_item_is_the_most_informative_where_the_test_starts() -> None:
 def test_each_item_is_the_best_of_those_left() -> None:
     answer = respondent(BANK, 0.7)
     for rule in ("information", "kl"):
-        test = AdaptiveTest(BANK, Design(selection=rule, max_items=15, se=0.01))  # type: ignore[arg-type]
+        test = AdaptiveTest(BANK, Design(selection=rule, max_items=15, se=0.01))
         taken: list[int] = []
         while choices := test.next():
             worth = information(BANK.parameters, test.theta)
@@ -99,10 +98,12 @@ def test_a_cap_that_leaves_nothing_is_refused() -> None:
 @pytest.mark.parametrize(
     "items",
     [
-        Items("3pl", [0.5, 2.0, 3.0], [-1.0, 0.0, 9.0], [0.2, 0.0, 0.3]),
-        Items("continuous", [1.0, 2.0], [0.0, 1.0], phi=[0.3, 1.0]),
-        Items("graded", [1.0], steps=[[-1.0, 0.5]]),
-        Items("2pl", [8.0], [500.0]),
+        Items(
+            "3pl", np.array([0.5, 2.0, 3.0]), np.array([-1.0, 0.0, 9.0]), np.array([0.2, 0.0, 0.3])
+        ),
+        Items("continuous", np.array([1.0, 2.0]), np.array([0.0, 1.0]), phi=np.array([0.3, 1.0])),
+        Items("graded", np.array([1.0]), steps=np.array([[-1.0, 0.5]])),
+        Items("2pl", np.array([8.0]), np.array([500.0])),
     ],
 )
 def test_the_information_of_one_item_is_that_of_all(items: Items) -> None:

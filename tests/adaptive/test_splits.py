@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from passband.adaptive.splits import resolve_split, resolve_splits
+from passband.adaptive.dataset import resolve_split, resolve_splits
 from passband.errors import InvalidInput, ScoreBookError
 
 

@@ -28,7 +28,7 @@ def test_three_items_worked_by_hand() -> None:
     After a right answer on b=0 theta is positive, so b=1 is nearer than b=-1.5; after a wrong one
     it is the other way round.
     """
-    items = of_parameters(Items("2pl", [1.0, 1.0, 1.0], [1.0, 0.0, -1.5]))
+    items = of_parameters(Items("2pl", np.array([1.0, 1.0, 1.0]), np.array([1.0, 0.0, -1.5])))
     for score, second in ((1.0, "i0"), (0.0, "i2")):
         test = AdaptiveTest(items)
         (choice,) = test.next()
@@ -134,7 +134,7 @@ def test_all_right_and_all_wrong_have_a_finite_ability(score: float) -> None:
 
 
 def test_one_item_is_a_test() -> None:
-    one = of_parameters(Items("1pl", [1.0], [0.0]))
+    one = of_parameters(Items("1pl", np.array([1.0]), np.array([0.0])))
     test = complete(AdaptiveTest(one), lambda key: 1.0)
     assert (test.n_items, test.stop) == (1, "bank is exhausted")
     assert 0 < test.theta < 1
@@ -148,7 +148,7 @@ def test_an_item_without_a_score_is_asked_and_says_nothing() -> None:
 
 
 def test_repeats_are_evidence_and_correlated_ones_are_less() -> None:
-    items = Items("2pl", [1.0], [0.0])
+    items = Items("2pl", np.array([1.0]), np.array([0.0]))
     spread = []
     for rho in (0.0, 0.5, 1.0):
         test = AdaptiveTest(of_parameters(items, rho=rho, hash=""), Design(trials=4))
@@ -161,7 +161,7 @@ def test_repeats_are_evidence_and_correlated_ones_are_less() -> None:
 
 
 def test_grades_are_evidence_one_by_one() -> None:
-    graded = of_parameters(Items("graded", [1.5], steps=[[-1.0, 1.0]]))
+    graded = of_parameters(Items("graded", np.array([1.5]), steps=np.array([[-1.0, 1.0]])))
     test = AdaptiveTest(graded, Design(trials=2))
     test.next()
     with pytest.raises(InvalidInput, match=r"must be one of 0, 0.5, 1; got 0.3"):

@@ -14,7 +14,7 @@ from passband.report.words import money
 from passband.summary.findings.findings import usage_of
 from passband.summary.live.run_state import state_of
 from passband.trials.reader import Trials
-from passband.view.words import cost
+from passband.view.labels import cost
 from support.runs.commands import run
 from support.runs.first_release import command, counted, write_task
 from support.servers.fault_server import FaultServer

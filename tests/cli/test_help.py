@@ -23,6 +23,23 @@ def test_the_help_of_a_verb(verb: str) -> None:
     assert all(getattr(parameter, "help", None) for parameter in command.params)
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_many_options_are_shown_in_part_and_on_request_in_full(verb: str) -> None:
+    command = get_command(app).commands[verb]  # type: ignore[attr-defined]
+    short = run(verb, "--help").out
+    if len([each for each in command.params if each.param_type_name == "option"]) <= 18:
+        assert "--help-all" not in short
+        return
+    shown, more, _ = short.partition("more: --help-all")
+    assert more
+    assert len(shown.splitlines()) <= 24
+    full = run(verb, "--help-all")
+    assert full.code == 0
+    for name in (name for parameter in command.params for name in parameter.opts):
+        assert name in full.out or not name.startswith("-"), name
+    assert "more: --help-all" not in full.out
+
+
 def test_the_help_of_the_command() -> None:
     done = run("--help")
     assert "..." not in done.out.partition("Commands:")[2]
@@ -49,3 +66,20 @@ def test_without_a_verb_the_help_is_shown() -> None:
     assert done.out == run("--help").out
     assert "\n" in done.out
     assert "\\n" not in done.out
+
+
+def test_a_shell_completes_verbs_and_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_PASSBAND_COMPLETE", "complete_bash")
+    for words, number, completed in (
+        ("passband comp", 1, "compare"),
+        ("passband stats --lev", 2, "--level"),
+    ):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(number))
+        done = run()
+        assert (done.code, done.out.split()) == (0, [completed])
+
+
+@pytest.mark.parametrize("verb", ["plan", "show", "merge", "export"])
+def test_verbs_that_print_notes_can_be_quiet(verb: str) -> None:
+    assert "--quiet" in run(verb, "--help").out

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 from statistics import NormalDist
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -113,7 +114,7 @@ def delta(means, covariances, powers: tuple[float, float]) -> tuple[mpmath.mpf, 
 def test_posteriors_of_counting_metrics(seed: int, prior: tuple[float, float]) -> None:
     R, pairs = rows_of(seed)
     k = 2 + seed
-    belief = {"alpha0": prior[0], "beta0": prior[1]}
+    belief: dict[str, Any] = {"alpha0": prior[0], "beta0": prior[1]}
     credits = exact.latent_credits(k)
     weights = [Fraction(r, k * (k + 1)) for r in range(1, k + 1)]
     credits["spectrum@"] = [exact.spectrum(Draws(k, j, k), weights) for j in range(k + 1)]
@@ -142,15 +143,15 @@ def test_posteriors_of_counting_metrics(seed: int, prior: tuple[float, float]) -
         "spectrum": (ev.threshold_spectrum_at_k_ci(R, k, floats, **belief), single("spectrum@")),
         "geom-ds": (
             ev.geom_ds_at_k_ci(R, k, 0.75, 0.25, **belief),
-            normal(*delta(*moments(*ends), (0.75, 0.25))),
+            normal(*delta(*moments(*ends), (0.75, 0.25))),  # type: ignore[call-arg]
         ),
         "geospectrum": (
             ev.geo_spectrum_at_k_ci(R, k, 0.3, **belief),
-            normal(*delta(*moments(*halves), (0.3, 0.7))),
+            normal(*delta(*moments(*halves), (0.3, 0.7))),  # type: ignore[call-arg]
         ),
         "geospectrum*": (
             ev.geo_spectrum_star_at_k_ci(R, k, **belief),
-            normal(*delta(*moments(*halves), (0.5, 0.5))),
+            normal(*delta(*moments(*halves), (0.5, 0.5))),  # type: ignore[call-arg]
         ),
     }
     for name, (found, wanted) in found_and_wanted.items():

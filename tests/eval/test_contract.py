@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ POWERS = {"pass_power": 0.5, "unanimous_power": 0.5}
 COUPLING = {"lam": 0.5, "weights": None, "lambda_": None}
 REWARDS = {"R": NEEDED, "w": None}
 
-SIGNATURES = {
+SIGNATURES: dict[str, dict[str, Any]] = {
     "bayes": {**REWARDS, "R0": None},
     "bayes_ci": {**REWARDS, "R0": None, **FREE_BELIEF},
     "avg": REWARDS,
@@ -74,7 +75,7 @@ SIGNATURES = {
     "max_at_k": {**DRAWN, "w": None},
     "max_at_k_ci": {**DRAWN, "w": None, "R0": None, **FREE_BELIEF},
     **{
-        f"{name}{ending}": {**DRAWN, **extra, **(BELIEF if ending else {})}
+        f"{name}{ending}": {**DRAWN, **extra, **(BELIEF if ending else {})}  # type: ignore[dict-item]
         for name, extra in {
             "pass_at_k": {},
             "pass_hat_k": {},
@@ -111,8 +112,8 @@ HALVES = [name for name in NAMES if name.startswith(("mg_pass", "geo_spectrum"))
 INTERVALS = [name for name in NAMES if name.endswith("_ci")]
 
 
-def call(name: str, given: object = R, k: object = 2, **options: object):
-    arguments: dict[str, object] = {"R": given}
+def call(name: str, given: Any = R, k: Any = 2, **options: Any):
+    arguments: dict[str, Any] = {"R": given}
     if "k" in SIGNATURES[name]:
         arguments["k"] = k
     if "tau" in SIGNATURES[name]:
@@ -128,7 +129,7 @@ def for_each(names: Iterable[str]) -> Callable[[Callable[..., None]], Callable[.
 
     def fold(check: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(check)
-        def test(**arguments: object) -> None:
+        def test(**arguments: Any) -> None:
             for name in names:
                 try:
                     check(name=name, **arguments)
@@ -137,7 +138,7 @@ def for_each(names: Iterable[str]) -> Callable[[Callable[..., None]], Callable[.
 
         signature = inspect.signature(check)
         others = [each for each in signature.parameters.values() if each.name != "name"]
-        test.__signature__ = signature.replace(parameters=others)
+        test.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
         return test
 
     return fold
@@ -259,7 +260,10 @@ BAD_MATRICES = [
     (1, "R must be a 1D or 2D array; got 0 dimensions"),
     (np.zeros((2, 2, 2)), "R must be a 1D or 2D array; got 3 dimensions"),
     ([[0, 1j]], "R must contain real values, not complex values"),
-    (np.ma.masked_array([[0, np.nan, 1]], [[0, 0, 1]]), "R must contain only finite values"),
+    (
+        np.ma.masked_array([[0, np.nan, 1]], np.array([[0, 0, 1]], bool)),
+        "R must contain only finite values",
+    ),
 ]
 
 
@@ -269,7 +273,7 @@ def refused(reason: str, kind: type[Exception] = InvalidInput):
 
 @for_each(NAMES)
 @pytest.mark.parametrize(("given", "reason"), BAD_MATRICES)
-def test_bad_matrix(name: str, given: object, reason: str) -> None:
+def test_bad_matrix(name: str, given: Any, reason: str) -> None:
     with refused(reason) as caught:
         call(name, given, 1)
     assert isinstance(caught.value, ValueError)
@@ -310,14 +314,14 @@ def test_mean_of_categories_needs_weights(name: str) -> None:
         ([[0.0], [0.5, 1.0]], "w must be a finite, non-empty 1D numeric array"),
     ],
 )
-def test_bad_weights_of_categories(name: str, w: object, reason: str) -> None:
+def test_bad_weights_of_categories(name: str, w: Any, reason: str) -> None:
     with refused(reason):
         call(name, GRADED, w=w)
 
 
 @for_each(WITH_K)
 @pytest.mark.parametrize("k", [2.0, True, np.True_, "2", None, [1, 2], np.array([2]), 1.5])
-def test_k_is_an_integer(name: str, k: object) -> None:
+def test_k_is_an_integer(name: str, k: Any) -> None:
     with refused("k must be an integer; got", WrongType) as caught:
         call(name, k=k)
     assert isinstance(caught.value, (ValueError, TypeError))
@@ -334,7 +338,7 @@ def test_k_is_at_least_1(name: str, k: int) -> None:
 def test_k_is_at_most_the_trials(name: str) -> None:
     with refused(r"k must satisfy 1 <= k <= N \(N=5\); got k=6"):
         call(name, k=6)
-    ragged = np.ma.masked_array(R, [[0, 0, 0, 0, 0], [0, 0, 0, 1, 1]])
+    ragged = np.ma.masked_array(R, np.array([[0, 0, 0, 0, 0], [0, 0, 0, 1, 1]], bool))
     with refused(r"k must satisfy 1 <= k <= N \(N=3\); got k=4"):
         call(name, ragged, k=4)
 
@@ -348,14 +352,14 @@ def test_posterior_may_draw_more_than_the_trials(name: str) -> None:
 
 @for_each(INTERVALS)
 @pytest.mark.parametrize("confidence", [0, 0.0, 1, 1.0, 95, -0.5, math.nan, math.inf, True])
-def test_bad_confidence(name: str, confidence: object) -> None:
+def test_bad_confidence(name: str, confidence: Any) -> None:
     with refused(rf"confidence must be in \(0,1\); got {confidence}"):
         call(name, confidence=confidence)
 
 
 @for_each(INTERVALS)
 @pytest.mark.parametrize("confidence", ["0.95", None, [0.9], 1j])
-def test_confidence_is_a_number(name: str, confidence: object) -> None:
+def test_confidence_is_a_number(name: str, confidence: Any) -> None:
     with refused("confidence must be a number; got", WrongType):
         call(name, confidence=confidence)
 
@@ -374,7 +378,7 @@ def test_confidence_is_a_number(name: str, confidence: object) -> None:
         ((0.0, None), r"bounds\[1\] must be a number"),
     ],
 )
-def test_bad_bounds(name: str, bounds: object, reason: str) -> None:
+def test_bad_bounds(name: str, bounds: Any, reason: str) -> None:
     with refused(reason):
         call(name, bounds=bounds)
 
@@ -382,7 +386,7 @@ def test_bad_bounds(name: str, bounds: object, reason: str) -> None:
 @for_each([name for name in INTERVALS if "alpha0" in SIGNATURES[name]])
 @pytest.mark.parametrize("parameter", ["alpha0", "beta0"])
 @pytest.mark.parametrize("given", [0, -1.0, math.nan, math.inf, True, "1", None, [1.0]])
-def test_bad_prior(name: str, parameter: str, given: object) -> None:
+def test_bad_prior(name: str, parameter: str, given: Any) -> None:
     with refused(f"{parameter} must be a finite positive scalar; got "):
         call(name, **{parameter: given})
 
@@ -396,7 +400,7 @@ def test_tau_outside_its_range(name: str, tau: float) -> None:
 
 @for_each(["g_pass_at_k_tau", "g_pass_at_k_tau_ci"])
 @pytest.mark.parametrize("tau", [None, "0.5", [0.5], np.array([0.5, 0.6]), 1j])
-def test_tau_is_a_number(name: str, tau: object) -> None:
+def test_tau_is_a_number(name: str, tau: Any) -> None:
     with refused("tau must be a number; got ", WrongType) as caught:
         call(name, tau=tau)
     assert isinstance(caught.value, TypeError)
@@ -416,7 +420,7 @@ def test_tau_is_a_number(name: str, tau: object) -> None:
         (["0.5", "0.5"], "weights must contain only numeric values"),
     ],
 )
-def test_bad_spectrum(name: str, weights: object, reason: str) -> None:
+def test_bad_spectrum(name: str, weights: Any, reason: str) -> None:
     with refused(reason):
         call(name, weights=weights)
     if name.startswith("geo"):
@@ -463,7 +467,7 @@ def test_coupling_is_given_once(name: str) -> None:
 
 
 def test_masked_trials_are_not_there() -> None:
-    given = np.ma.masked_array([[0, 1, 1], [0, 0, 1]], mask=[[0, 0, 1], [0, 0, 1]])
+    given = np.ma.masked_array([[0, 1, 1], [0, 0, 1]], mask=np.array([[0, 0, 1], [0, 0, 1]], bool))
     assert ev.pass_at_k(given, 1) == 0.25
     assert ev.avg(given)[0] == 0.25
     assert ev.max_at_k(given, 1) == 0.25
@@ -473,13 +477,15 @@ def test_masked_trials_are_not_there() -> None:
 @pytest.mark.parametrize("hidden", [np.nan, np.inf, 7.0, -1.0, 0.5])
 @for_each(NAMES)
 def test_what_is_under_the_mask_does_not_matter(name: str, hidden: float) -> None:
-    given = np.ma.masked_array([[0, 1, 1, hidden], [hidden, 0, 1, 1]], [[0, 0, 0, 1], [1, 0, 0, 0]])
+    given = np.ma.masked_array(
+        [[0, 1, 1, hidden], [hidden, 0, 1, 1]], np.array([[0, 0, 0, 1], [1, 0, 0, 0]], bool)
+    )
     assert call(name, given) == pytest.approx(call(name, [[0, 1, 1], [0, 1, 1]]), rel=1e-14)
 
 
 @for_each(BINARY)
 def test_a_question_without_trials_is_refused(name: str) -> None:
-    given = np.ma.masked_array([[0, 1], [1, 1]], mask=[[0, 0], [1, 1]])
+    given = np.ma.masked_array([[0, 1], [1, 1]], mask=np.array([[0, 0], [1, 1]], bool))
     with refused("R must contain at least one trial of every question; row 1 is masked"):
         call(name, given, 1)
 
@@ -526,7 +532,7 @@ def test_flat_earlier_outcomes_of_several_questions_are_read_question_by_questio
         ([[0], [0, 1]], "R0 must be a rectangular numeric or boolean array"),
     ],
 )
-def test_bad_earlier_outcomes(name: str, earlier: object, reason: str) -> None:
+def test_bad_earlier_outcomes(name: str, earlier: Any, reason: str) -> None:
     with refused(reason):
         call(name, R0=earlier)
 
@@ -602,7 +608,7 @@ def test_discrete_sum_and_integral(k: int, discrete: float, integral: float) -> 
 def test_threshold_is_the_share_a_person_means() -> None:
     given = np.arange(64)[None] < 20
     for tau in (0.28, Fraction(7, 25), np.float32(0.28), np.float64(0.28)):
-        assert round(ev.g_pass_at_k_tau(given, 25, tau), 4) == 0.7644
+        assert round(ev.g_pass_at_k_tau(given, 25, tau), 4) == 0.7644  # type: ignore[arg-type]
     assert ev.g_pass_at_k_tau(given, 25, 0) == ev.pass_at_k(given, 25)
     assert ev.g_pass_at_k_tau(given, 25, 1) == ev.pass_hat_k(given, 25)
 

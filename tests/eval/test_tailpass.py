@@ -211,7 +211,7 @@ def test_large_k() -> None:
 
 
 def test_masked_trials_are_not_there() -> None:
-    masked = np.ma.masked_array([[0, 1, 1], [0, 0, 1]], mask=[[0, 0, 1], [0, 0, 1]])
+    masked = np.ma.masked_array([[0, 1, 1], [0, 0, 1]], mask=np.array([[0, 0, 1], [0, 0, 1]], bool))
     assert ev.tailpass_empirical(masked, 1).tolist() == [0.25]
     assert ev.tailpass(masked, 2).mean == pytest.approx(ev.tailpass([[0, 1], [0, 0]], 2).mean)
 

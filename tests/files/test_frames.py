@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from passband import InvalidInput, Trials, summarize
-from passband.trials.exports.export import export
+from passband.trials.exports.export import export_trials
 from passband.trials.rows import ScoreRow, TrialRow
 from support.samples.stores import begin, filled, writing
 
@@ -34,7 +34,7 @@ def test_trials_are_the_rows_of_an_export(mixed: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "out.parquet"
     with Trials(mixed) as trials:
-        export(trials, trials.runs(), "parquet", path)
+        export_trials(trials, trials.runs(), "parquet", path)
         arrow, pandas, polars = trials.to_arrow(), trials.to_pandas(), trials.to_polars()
     assert arrow.equals(parquet.read_table(path))
     assert polars.to_dicts() == arrow.to_pylist()

@@ -81,10 +81,10 @@ def test_sizes_behind_the_data_end_the_search() -> None:
         def writable(self) -> bool:
             return True
 
-        def write(self, data: bytes) -> int:  # type: ignore[override]
+        def write(self, data: bytes) -> int:
             return buffer.write(data)
 
-    with zipfile.ZipFile(Pipe(), "w") as file:  # type: ignore[arg-type]
+    with zipfile.ZipFile(Pipe(), "w") as file:
         file.writestr("a", b"1")
         file.writestr("b", b"2")
     assert list(directory(buffer.getvalue()).members) == ["a", "b"]

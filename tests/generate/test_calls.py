@@ -59,7 +59,7 @@ class Standstill(Heartbeat):
     looks = 0
 
     @property
-    def held(self) -> float:  # type: ignore[override]
+    def held(self) -> float:
         self.looks += 1
         return 60.0 * (self.looks > 1)
 

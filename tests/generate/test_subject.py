@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from passband.generate.problem import Problem
-from passband.generate.provider import Completion, Message, Request, Sampling
+from passband.generate.provider import Completion, Message, Provider, Request, Sampling
 from passband.generate.registry import Connection
 from passband.generate.subject import ProviderSubject, make_subject
 from passband.score.scorer import Reference
@@ -15,7 +15,7 @@ from passband.score.scorer import Reference
 PROBLEM = Problem("p", (Message("user", "2 + 2"),), Reference(("4",)))
 
 
-class Echo:
+class Echo(Provider):
     batch = 3
 
     async def generate(self, request: Request) -> Sequence[Completion]:

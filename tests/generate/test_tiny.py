@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +19,9 @@ import yaml
 from passband.errors import InvalidInput
 from passband.generate.provider import Completion, Message, Provider, Rejected, Request, Sampling
 from passband.generate.tiny import Tiny
-from passband.generate.tiny.draw import Draw
 from passband.generate.tiny.model import Model, load_model, steady
-from passband.generate.tiny.sampler import choose, sample
-from passband.generate.tiny.uniforms import uniforms
-from passband.generate.tiny.vocabulary import CONTEXT, VOCABULARY, decode, encode
+from passband.generate.tiny.sampler import choose, sample, uniforms
+from passband.generate.tiny.vocabulary import CONTEXT, VOCABULARY, Draw, decode, encode
 from passband.types import Floats, Ints
 
 pytestmark = pytest.mark.slow
@@ -247,8 +246,8 @@ def test_decode_stops_at_the_end() -> None:
 # --- the provider ----------------------------------------------------------------------------
 
 
-def request(prompt: str, seeds: Sequence[int | None] = (0,), **sampling: object) -> Request:
-    return Request((Message("user", prompt),), Sampling(**sampling), tuple(seeds))  # type: ignore[arg-type]
+def request(prompt: str, seeds: Sequence[int | None] = (0,), **sampling: Any) -> Request:
+    return Request((Message("user", prompt),), Sampling(**sampling), tuple(seeds))
 
 
 def generate(*requests: Request) -> list[list[Completion]]:
@@ -262,7 +261,7 @@ def generate(*requests: Request) -> list[list[Completion]]:
     return asyncio.run(ask())
 
 
-def texts(prompt: str, seeds: Sequence[int | None] = (0,), **sampling: object) -> list[str]:
+def texts(prompt: str, seeds: Sequence[int | None] = (0,), **sampling: Any) -> list[str]:
     return [str(completion.text) for completion in generate(request(prompt, seeds, **sampling))[0]]
 
 
@@ -394,7 +393,7 @@ def test_no_message_of_the_user_is_rejected() -> None:
         {"extra": {"top_k": 5}},
     ],
 )
-def test_settings_without_meaning_are_refused(sampling: dict[str, object]) -> None:
+def test_settings_without_meaning_are_refused(sampling: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(sampling)).replace("extra", "top_k")):
         generate(request("3*8=", **sampling))
 
@@ -411,7 +410,7 @@ def test_one_provider_serves_one_loop_after_another() -> None:
 
 
 def test_closing_ends_the_wait() -> None:
-    async def ask() -> list[object]:
+    async def ask() -> list[Any]:
         tiny = Tiny()
         waiting = [asyncio.create_task(tiny.generate(request(p))) for p in ("3*8=", "13*8=")]
         await asyncio.sleep(0)

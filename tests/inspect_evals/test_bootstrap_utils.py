@@ -75,7 +75,7 @@ def test_another_n_than_there_are_scores_is_refused() -> None:
 
 
 @pytest.mark.parametrize("metric", [mean_metric, np.mean])
-def test_same_seed_same_numbers(metric) -> None:  # type: ignore[no-untyped-def]
+def test_same_seed_same_numbers(metric) -> None:
     assert bootstrap_stderr(metric, PROBLEMS, seed=42) == bootstrap_stderr(
         metric, PROBLEMS, seed=42
     )
@@ -84,7 +84,7 @@ def test_same_seed_same_numbers(metric) -> None:  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize("metric", [mean_metric, np.mean])  # drawn in two ways
-def test_the_error_is_that_of_the_ideal_bootstrap(metric) -> None:  # type: ignore[no-untyped-def]
+def test_the_error_is_that_of_the_ideal_bootstrap(metric) -> None:
     ideal = np.std(PROBLEMS) / math.sqrt(len(PROBLEMS))
     assert bootstrap_stderr(metric, PROBLEMS, 20_000, seed=1) == pytest.approx(ideal, rel=0.02)
     assert bootstrap_mean(metric, PROBLEMS, 20_000, seed=1) == pytest.approx(0.625, abs=0.005)
@@ -115,7 +115,7 @@ def test_one_problem_has_no_error() -> None:
 
 
 @pytest.mark.parametrize("function", [bootstrap_mean, bootstrap_stderr])
-def test_nothing_to_resample_is_refused(function) -> None:  # type: ignore[no-untyped-def]
+def test_nothing_to_resample_is_refused(function) -> None:
     with pytest.raises(InvalidInput, match="population is empty"):
         function(mean_metric, [])
     with pytest.raises(InvalidInput, match="at least 2"):

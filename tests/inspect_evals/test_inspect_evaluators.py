@@ -12,6 +12,7 @@ import pytest
 from inspect_ai.model import get_model
 
 from passband.errors import InvalidInput, PassbandWarning, WrongType
+from passband.inspect_evals.answer_scorer import extracted_answer
 from passband.inspect_evals.inspect_evaluators import (
     BootstrappedInspectEvaluator,
     InspectEvaluator,
@@ -27,7 +28,7 @@ KEYS = {f"aime2024/pass@1{end}" for end in ("", "_bootstrap_stderr", "_bootstrap
 
 def builder(**options: Any) -> InspectEvaluatorBuilder:
     return InspectEvaluatorBuilder(
-        **({"tasks": "support.samples.seed_tasks:aime2024", "limit": 3} | options)
+        **({"tasks": "support.samples.seed_tasks:aime2024", "limit": 3} | options)  # type: ignore[arg-type]
     )
 
 
@@ -179,7 +180,7 @@ def test_evaluators_that_are_gathered_take_turns() -> None:
 
     async def train() -> list[dict[str, float]]:
         evaluator = builder(num_choices=2)()
-        return await asyncio.gather(evaluator(policy("a")), evaluator(policy("b")))
+        return await asyncio.gather(evaluator(policy("a")), evaluator(policy("b")))  # type: ignore[return-value]
 
     first, second = asyncio.run(train())
     assert first == second
@@ -215,7 +216,7 @@ def test_tasks_of_the_same_name_keep_their_packages(monkeypatch: pytest.MonkeyPa
     from inspect_ai import Task
 
     tasks = [
-        Task(seed_tasks.sums(2), scorer=seed_tasks.extracted_answer(), name=name)
+        Task(seed_tasks.sums(2), scorer=extracted_answer(), name=name)
         for name in ("one/sums", "two/sums", "three/others")
     ]
     metrics = evaluated(seed_tasks.adds, tasks=tasks, bootstrap_stderr=False)
@@ -229,7 +230,7 @@ def test_right_answers_that_are_read_wrongly_are_a_warning() -> None:
         answer = await seed_tasks.adds(messages, settings)
         return f"{answer.removeprefix('The answer is ').rstrip('.')} apples, counted in 10001 ways."
 
-    task = Task(seed_tasks.sums(10), scorer=seed_tasks.extracted_answer(), name="apples")
+    task = Task(seed_tasks.sums(10), scorer=extracted_answer(), name="apples")
     with pytest.warns(PassbandWarning, match="apples: nearly every score is 0"):
         metrics = evaluated(policy, tasks=[task], limit=None, num_choices=2)
     assert metrics["apples/pass@1"] == 0.0

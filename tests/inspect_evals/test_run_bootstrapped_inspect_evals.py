@@ -251,7 +251,12 @@ def tinkers(create: Callable[[], Any]) -> ModuleType:
     return package
 
 
-TINKER = {"tasks": "x", "model_path": "tinker://a/b", "model_name": "m", "renderer_name": "r"}
+TINKER: dict[str, Any] = {
+    "tasks": "x",
+    "model_path": "tinker://a/b",
+    "model_name": "m",
+    "renderer_name": "r",
+}
 
 
 @pytest.mark.parametrize("is_future", [True, False])
@@ -296,7 +301,7 @@ def test_what_tinker_raises_is_one_line(
 def test_a_renderer_that_fails_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(**options: object) -> None:
+    def fail(**options: Any) -> None:
         raise AttributeError("'NoneType' object has no attribute 'decode'")
 
     names = ("tinker_cookbook", "tinker_cookbook.eval", "tinker_cookbook.eval.inspect_utils")

@@ -1,7 +1,8 @@
 """Every registered reader: it knows its own files alone, reads them, and refuses broken ones.
 
 Samples are in tests/support/samples/log_samples.py. They are broken in all ways that a file in the
-world is: cut off, overwritten, with fields that are absent, twice there, or of another type, deep inside.
+world is: cut off, overwritten, with fields that are absent, twice there, or of another type, deep
+inside.
 """
 
 import copy
@@ -22,6 +23,7 @@ from passband.errors import InvalidInput, PassbandError
 from passband.readers import Groups, Options, readers
 from passband.readers.log_import import import_logs
 from passband.readers.logs import read_logs
+from passband.readers.signatures import SIGNATURES, Beginning
 from passband.stats.data.outcomes import Outcomes
 from support.samples.log_samples import SAMPLES
 
@@ -36,7 +38,7 @@ DEEP = 100_000  # brackets: more than any parser follows
 def test_every_reader_has_a_sample() -> None:
     names = {name for name in readers if readers.plugin_of(name) is None}
     assert names == set(map(reader_of, SAMPLES)), (
-        "add a sample to tests/support/samples/log_samples.py"
+        "give its tests a SAMPLE, as tests/readers/tools/test_swe_bench.py has one"
     )
 
 
@@ -44,6 +46,14 @@ def test_every_reader_has_a_sample() -> None:
 def test_a_sample_is_known_by_its_reader_alone(name: str, tmp_path: Path) -> None:
     path = sample(name, tmp_path)
     assert [one for one in readers if readers.get(one).sniff(path)] == [reader_of(name)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_few_readers_are_asked_about_a_sample(name: str, tmp_path: Path) -> None:
+    start = Beginning(sample(name, tmp_path))
+    asked = [reader for reader, signature in SIGNATURES.items() if signature.fits(start)]
+    assert reader_of(name) in asked
+    assert len(asked) <= 5
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -112,7 +122,7 @@ def test_broken_values(name: str, tmp_path: Path, seed: int, skip_bad: bool, tex
     for file in files(path):
         values, is_lines = parsed(file)
         if values is None:
-            return
+            continue
         for _ in range(chance.randint(1, 3)):
             mutate(values, chance)
         file.write_text(written(values, is_lines), "utf-8", "surrogatepass")

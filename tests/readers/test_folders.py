@@ -6,13 +6,13 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.readers.folders import expand_sources, is_several, short_names
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 
 
 def made(*paths: Path) -> None:
     for path in paths:
         path.mkdir(parents=True)
-        (path / FILE).touch()
+        (path / STORE_FILE).touch()
 
 
 def test_a_folder_is_what_it_holds(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def killed(path: Path) -> bytes:
 def test_a_flipped_bit_changes_no_number_silently(tmp_path: Path, method: int) -> None:
     path = tmp_path / "x.eval"
     data = finished(path, method)
-    expected = numbers(log_of(path, Options()))  # type: ignore[arg-type]
+    expected = numbers(log_of(path, Options()))
     rng = np.random.default_rng(method)
     for place in rng.choice(len(data), size=120, replace=False):
         damaged = bytearray(data)
@@ -89,7 +89,7 @@ def test_a_flipped_bit_in_the_directory_of_a_killed_run(tmp_path: Path) -> None:
     """A name that is damaged must not make trials vanish."""
     path = tmp_path / "x.eval"
     data = killed(path)
-    expected = numbers(log_of(path, Options()))  # type: ignore[arg-type]
+    expected = numbers(log_of(path, Options()))
     start = data.find(b"PK\x01\x02")
     rng = np.random.default_rng(0)
     noticed = 0
@@ -104,7 +104,7 @@ def test_a_flipped_bit_in_the_directory_of_a_killed_run(tmp_path: Path) -> None:
 def test_a_file_that_is_cut_off_anywhere(tmp_path: Path, write: Any) -> None:
     path = tmp_path / "x.eval"
     data = write(path)
-    expected = numbers(log_of(path, Options()))  # type: ignore[arg-type]
+    expected = numbers(log_of(path, Options()))
     for length in [*range(0, len(data), 37), *range(len(data) - 30, len(data))]:
         assert_no_silent_change(path, data[:length], expected)
         for options in WAYS:

@@ -1,6 +1,7 @@
 """A judge's scores beside labels: from run directories, logs and tables."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from passband.trials.rows import ScorerEntry, ScoreRow
 from support.runs.judged_runs import JUDGE, fill, judged_run
 from support.samples.stores import call, writing
 
-TABLE = {
+TABLE: dict[str, Any] = {
     "problem": ["a", "a", "b", "b"],
     "trial": [0, 1, 0, 1],
     "judge": [1, 0, 1, 1],

@@ -38,11 +38,11 @@ def test_more_trials_than_planned_are_not_less_than_none_missing() -> None:
 
 
 def test_a_trial_that_was_stopped_and_scored_counts() -> None:
-    assert LOG.outcomes().successes.tolist() == [1, 1]  # type: ignore[union-attr]
+    assert LOG.outcomes().successes.tolist() == [1, 1]
 
 
 def test_trials_may_come_in_any_order() -> None:
-    assert LOG.outcomes("graded").graded.values.tolist() == [1.0, 0.5]  # type: ignore[union-attr]
+    assert LOG.outcomes("graded").graded.values.tolist() == [1.0, 0.5]
 
 
 def test_the_scale_is_that_of_the_scorer() -> None:

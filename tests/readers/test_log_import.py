@@ -18,8 +18,8 @@ from passband.readers import Log, Remark, Source
 from passband.readers.log_import import import_logs
 from passband.readers.run_directory import StoredRun
 from passband.stats.data.scale import Scale
-from passband.trials.encoding import canonical
-from passband.trials.merging.merge import merge
+from passband.trials.encoding import canonical_json
+from passband.trials.merging.merge import merge_directories
 from passband.trials.reader import Trials
 from passband.trials.rows import STATUSES, AttemptRow, ProblemRow, ScoreRow, TrialRow
 from passband.trials.settings import SettingsChanged
@@ -35,7 +35,7 @@ def source(name: str = "a.eval") -> Source:
 
 def problem_row(place: int, target: str = "4") -> ProblemRow:
     record = {"messages": [["user", "2+2?"]], "targets": [target], "choices": [], "doc": {"n": 1}}
-    return ProblemRow(place, f"p{place}", canonical(record))
+    return ProblemRow(place, f"p{place}", canonical_json(record))
 
 
 def log_of(scores: list[list[float]], name: str = "a.eval", first: int = 0, **more: Any) -> Log:
@@ -86,7 +86,7 @@ def test_the_run_says_what_the_log_says(log: Log) -> None:
     with tempfile.TemporaryDirectory() as folder:
         run, again = Path(folder) / "run", Path(folder) / "merged"
         import_logs([log], run)
-        merge([run], again)
+        merge_directories([run], again)
         for directory in (run, again):
             with Trials(directory) as trials:
                 stored = StoredRun(trials, trials.run())

@@ -24,7 +24,7 @@ def test_a_log_is_opened_under_its_own_name(tmp_path: Path) -> None:
     log.write_text("problem,model,score\na,M,1\na,M,0\nb,N,1\n")
     with opened_trials(log, Options(models=("M",))) as trials:
         assert [(run.task, run.model) for run in trials.runs()] == [("trials", "M")]
-        assert trials.outcomes().successes.tolist() == [1]  # type: ignore[union-attr]
+        assert trials.outcomes().successes.tolist() == [1]
         with pytest.raises(InvalidInput, match=r"trials.csv has no task named 'x'"):
             trials.run("x")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["trials.csv"]

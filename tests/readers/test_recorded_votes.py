@@ -42,7 +42,7 @@ def test_the_column_is_guessed_where_a_vote_is_asked_for(name: str) -> None:
 
 def test_a_column_that_is_the_target_is_not_guessed() -> None:
     gold = ["12", "12", "12", "9", "9", "9"]
-    assert read(table("pred", answer=gold), answers=True).columns.answer == "pred"  # type: ignore[union-attr]
+    assert read(table("pred", answer=gold), answers=True).columns.answer == "pred"
     columns = table("said", answer=gold)
     assert read(columns, answers=True).only().votes is None
     assert Outcomes.from_table(columns, answer="said").votes is not None
@@ -83,7 +83,10 @@ ENTRY = "- {{metric: {0}, aggregation: mean, repeat_aggregation: '{1}'}}"
 
 
 def test_a_run_votes_by_the_equality_of_its_scorer(tmp_path: Path) -> None:
-    answers = {"a": ["0.5", "1/2", "3", "3", "3/1", ""], "b": ["2", "2.0", "5", "5", "6", "7"]}
+    answers: dict[str, list[Any]] = {
+        "a": ["0.5", "1/2", "3", "3", "3/1", ""],
+        "b": ["2", "2.0", "5", "5", "6", "7"],
+    }
     metrics = "\n".join(ENTRY.format("numeric", name) for name in ("vote@6", "majority"))
     results = evaluated(tmp_path, metrics, {"a": "3", "b": "2"}, answers, out=tmp_path / "run")
     found = list(results["estimates"]["t"].values())
@@ -98,7 +101,7 @@ def test_a_run_votes_by_the_equality_of_its_scorer(tmp_path: Path) -> None:
 def test_trials_without_a_score_do_not_vote(tmp_path: Path) -> None:
     from support.runs.scripted import CUT_OFF
 
-    answers = {"a": [CUT_OFF, "1", "1", "0"], "b": ["2", "2", "1", CUT_OFF]}
+    answers: dict[str, list[Any]] = {"a": [CUT_OFF, "1", "1", "0"], "b": ["2", "2", "1", CUT_OFF]}
     with pytest.warns(match="no score"):
         evaluated(
             tmp_path, ENTRY.format("exact_match", "vote@3"), {"a": "1", "b": "1"}, answers,

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput
+from passband.readers.file_head import first_record
 from passband.readers.log import Source
 from passband.readers.log_builder import LogBuilder
 from passband.readers.options import Options
-from passband.readers.records import Items, LeftOut, Lines, first_record
+from passband.readers.records import Items, LeftOut, Lines
 
 SKIP = Options(skip_bad=True)
 
@@ -18,7 +19,7 @@ def scores(records: Lines | Items) -> LogBuilder:
     builder = LogBuilder("t", "M", Source("none", "x", ""), ("right",))
     for place, record in records:
         with records.checking(place):
-            builder.add(record.get("id"), record.get("trial"), scores={"right": record.get("s")})  # type: ignore[arg-type]
+            builder.add(record.get("id"), record.get("trial"), scores={"right": record.get("s")})
     return builder
 
 

@@ -11,7 +11,7 @@ from passband.errors import UnknownName
 from passband.readers import Log, read
 from passband.readers.options import Options
 from passband.readers.tables.export import Export
-from passband.trials.rows import ScoreRow, TrialRow
+from passband.trials.rows import ScoreRow, Status, TrialRow
 from support.runs.commands import run
 from support.samples.stores import begin, filled, problem, writing
 
@@ -61,7 +61,7 @@ def mixed(tmp_path: Path) -> Path:
                     scores = [ScoreRow(exact, None, "error", detail="x"), scores[1]]
                 if (at, trial) == (2, 0):
                     scores = []
-                status = "truncated" if (at, trial) == (3, 3) else "ok"
+                status: Status = "truncated" if (at, trial) == (3, 3) else "ok"
                 kept = scores if status == "ok" else []
                 trials.append(TrialRow(at, trial, status, "=7", seed=at, scores=kept))
         store.append(number, trials)
@@ -104,7 +104,7 @@ def test_an_export_is_a_log(mixed: Path) -> None:
     assert (log.task, log.model, log.scorers) == ("sums", "tiny", ("score", "f1"))
     assert (log.source.reader, log.source.file) == ("export", str(path))
     assert len(log.source.sha256) == 64
-    first = log.trials[0]
+    first = log.trials[0]  # type: ignore[index]
     assert (first.status, first.text, first.scores[0].answer) == ("ok", "=7", "7")
     assert first.scores[0].rule == "boxed"
     assert [problem.cluster for problem in log.problems][:3] == ["c0", "c0", "c1"]

@@ -25,7 +25,7 @@ from support.samples.tool_logs import (
 
 @pytest.mark.parametrize("name", FILES)
 def test_texts_are_read_as_often_as_they_are_wanted(tmp_path: Path, name: str) -> None:
-    for log in readers.get(name).read(FILES[name](tmp_path), Options(texts=True)):
+    for log in readers.get(name).read(FILES[name](tmp_path), Options(texts=True)):  # type: ignore[union-attr]
         assert len(list(log.trials)) == len(list(log.trials)) > 0
         assert {trial.problem for trial in log.trials} <= set(range(len(log.problems)))
 
@@ -51,7 +51,7 @@ def check(name: str, path: Path, skip_bad: bool) -> None:
     """Read a file by its reader; measure what it holds, unless it is refused."""
     try:
         groups = read(path, reader=name, skip_bad=skip_bad)
-        for log in readers.get(name).read(path, Options(texts=True, skip_bad=skip_bad)):
+        for log in readers.get(name).read(path, Options(texts=True, skip_bad=skip_bad)):  # type: ignore[union-attr]
             list(log.trials)
     except InvalidInput as error:
         assert_explained(error)

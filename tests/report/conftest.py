@@ -13,7 +13,7 @@ from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Message, Sampling
 from passband.generate.registry import Connection
 from passband.report.terminal.live import Quiet
-from passband.run.session import Finished, run_session
+from passband.run.session import RunResult, run_session
 from passband.run.settings import Patience, Settings
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
@@ -46,7 +46,7 @@ class Reported:
     directory: Path
     tasks: list[Task] = field(default_factory=list)
 
-    def run(self, answers: Answers, task: Task | None = None, **settings: Any) -> Finished:
+    def run(self, answers: Answers, task: Task | None = None, **settings: Any) -> RunResult:
         """Ask, where problem i is answered by `answers[i]`, one after the other."""
         left = [list(each) for each in answers]
         price = settings.pop("price", None)
@@ -55,7 +55,7 @@ class Reported:
             return left[int(prompt)].pop(0)
 
         self.tasks = [task or task_of(len(answers))]
-        chosen = {"n": len(answers[0]), "concurrency": 1, "seed": "s"} | settings
+        chosen: dict[str, Any] = {"n": len(answers[0]), "concurrency": 1, "seed": "s"} | settings
         return run_session(
             self.tasks,
             answer,

@@ -7,6 +7,7 @@ import shutil
 import string
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -62,7 +63,7 @@ def test_no_row_begins_with_an_argument(head: str, text: str) -> None:
 @pytest.mark.process
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_hostile_cells_compile(tmp_path: Path) -> None:
-    rows = [{"[x": text, "y": text, "z": 0.5} for text in [*HOSTILE, string.printable]]
+    rows: list[Any] = [{"[x": text, "y": text, "z": 0.5} for text in [*HOSTILE, string.printable]]
     document = "\n".join(
         [
             r"\documentclass[a4paper]{article}\usepackage[T1]{fontenc}\usepackage{booktabs}",

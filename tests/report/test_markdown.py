@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from passband.report.markdown import markdown_text
-from passband.report.rendering import printable, render
+from passband.report.rendering import markdown_text, printable, render
 from support.fuzz.properties import times
 
 PARSER = MarkdownIt("gfm-like", {"html": True, "linkify": True})

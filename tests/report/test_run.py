@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from passband import notes
 from passband.generate.provider import Completion
 from passband.report.run import RunReport
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.run.task_run import Price
+from passband.summary import notes
 from passband.summary.from_run import summarize_run
 from passband.summary.summary import Request
 from passband.tasks.task import MetricEntry, Task
@@ -27,7 +27,7 @@ Words = Callable[..., Task]
 
 
 def report_run(
-    finished: Finished, metrics: Sequence[str] = (), *, level: float = 0.95
+    finished: RunResult, metrics: Sequence[str] = (), *, level: float = 0.95
 ) -> RunReport:
     if not finished.task_runs:
         return RunReport(finished, None)

@@ -12,8 +12,9 @@ import pytest
 from passband.errors import InvalidInput
 from passband.generate.provider import Completion
 from passband.report.score import ScoreReport
-from passband.run.rescore.rescore import rescore, rescore_run
-from passband.run.rescore.rescore import rescore as module
+from passband.run.rescore import rescore
+from passband.run.rescore import rescore as module
+from passband.run.rescore.rescore import rescore_run
 from passband.summary.from_run import summarize_run, summarize_scorers
 from passband.tasks.task import Task
 from passband.trials.reader import Trials

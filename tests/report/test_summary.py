@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from passband import InvalidInput, NotEnoughData, Outcomes, notes
+from passband import InvalidInput, NotEnoughData, Outcomes
 from passband.report.layout import full_rows, rows
 from passband.report.summary import explanation, remark_lines, warning_lines
+from passband.stats.interval import notes
 from passband.summary.default_metrics import default_metrics
 from passband.summary.from_sources import summarize
 from passband.summary.summary import Summary
@@ -305,6 +306,6 @@ def test_notes_that_differ_in_numbers_alone_are_one_line(tmp_path: Path) -> None
     rows = [(p, t, int(t < min(p // 2, 7))) for p in range(30) for t in range(8)]
     text = "problem,trial,score\n" + "".join(f"{p},{t},{s}\n" for p, t, s in rows)
     few, many = (explanation(report(tmp_path, text, f"pass@{ks}")) for ks in ("1,8", "1-8"))
-    assert sum("of 30 problems share one value" in line for line in few) == 1
-    [line] = [line for line in many if "of 30 problems share one value" in line]
+    assert sum("of 30 problems have the same value" in line for line in few) == 1
+    [line] = [line for line in many if "of 30 problems have the same value" in line]
     assert re.match(r"pass@[\d,]*6[\d,]*: \d+-\d+ of 30 problems", line)

@@ -4,6 +4,7 @@ import json
 import sqlite3
 import sys
 from contextlib import closing
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -171,13 +172,13 @@ def test_runs_that_did_not_record_it_go_on_and_say_so(here: Path, no_cache: None
 
 def forget(directory: Path, name: str) -> None:
     """Remove a key from the spec, as if the version before had recorded it."""
-    from passband.trials.encoding import canonical
+    from passband.trials.encoding import canonical_json
     from passband.trials.store import Store
 
     store = Store(directory)
     (row,) = store.rows("run")
     spec = {key: value for key, value in json.loads(row[4]).items() if key != name}
-    store.put("run", [(*row[:4], canonical(spec), *row[5:])])
+    store.put("run", [(*row[:4], canonical_json(spec), *row[5:])])
     store.close()
 
 
@@ -220,7 +221,7 @@ def test_another_tiny_is_refused(here: Path, monkeypatch: pytest.MonkeyPatch) ->
             return here / name
 
     (here / "weights.npz").write_bytes(b"other weights")
-    monkeypatch.setattr(tiny.resources, "files", lambda package: Folder())
+    monkeypatch.setattr(resources, "files", lambda package: Folder())
     refused = run(*words, "-n", 2)
     assert refused.code == 2
     assert "tiny.weights: " in refused.err
@@ -284,6 +285,6 @@ def test_a_shard_that_no_trial_belongs_to_says_so(tmp_path: Path) -> None:
     done = run(*words, "--shard", "4/9", "--out", tmp_path / "4")
     assert done.code == 0
     assert "nothing to ask: no trial of the run belongs to shard 4/9" in done.err
-    words = (*words, "--shard", "1/9", "--out", tmp_path / "1")
+    words = (*words, "--shard", "1/9", "--out", tmp_path / "1")  # type: ignore[assignment]
     assert run(*words).code == 0
     assert "nothing to ask: what belongs to shard 1/9 is recorded, 2 trials" in run(*words).err

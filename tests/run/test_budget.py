@@ -100,7 +100,7 @@ def spent(bench: Bench) -> int:
 def test_a_run_stops_before_the_limit(bench: Bench, concurrency: int, batch: int) -> None:
     limit = 1000.0  # of answers that cost about 19
     price, each = Price(1e6, 1e6), 4 + 20
-    options = {"n": 4, "concurrency": concurrency, "batch": batch, "price": price}
+    options: dict[str, Any] = {"n": 4, "concurrency": concurrency, "batch": batch, "price": price}
     with FaultServer() as server:
         ended = bench.run(server, sums(40), max_cost=limit, **options)
         assert ended.ending == "max_cost"
@@ -216,6 +216,6 @@ def test_money_that_is_exactly_enough_is_enough() -> None:
 def test_a_run_spends_what_its_smaller_last_requests_need(bench: Bench) -> None:
     """Requests may ask for 16 completions, and the last ones ask for 2: room for 2 is enough."""
     each = 4 + 20
-    options = {"n": 2, "concurrency": 1, "batch": 16, "price": Price(1e6, 1e6)}
+    options: dict[str, Any] = {"n": 2, "concurrency": 1, "batch": 16, "price": Price(1e6, 1e6)}
     with FaultServer() as server:
         assert bench.run(server, sums(6), max_cost=12.0 * each, **options).ending == "finished"

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from passband.trials.file import writer
 from passband.trials.reader import Trials
 from support.runs.commands import Done, run
 from support.runs.runs import Bench
@@ -203,7 +202,7 @@ def test_a_disk_that_is_nearly_full(
     bench: Bench, task_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = shutil.disk_usage(bench.directory.parent)
-    monkeypatch.setattr(writer.shutil, "disk_usage", lambda path: usage._replace(free=10**6))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=10**6))
     done, server = asked(task_file, bench, faults.ok)
     assert done.code == 6
     assert "1 MB are free" in done.err

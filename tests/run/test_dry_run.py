@@ -14,12 +14,12 @@ from passband.generate.registry import Connection
 from passband.report.dry_run import dry_run_lines
 from passband.run.dry_run import DryRun, dry_run
 from passband.run.prepare import prepare
-from passband.run.settings import Settings, Until
+from passband.run.settings import Settings, WidthGoal
 from passband.run.task_run import Price
 from passband.score.scorer import Reference
 from passband.tasks.task import Task
 from passband.trials.file.lock import Busy
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
@@ -67,7 +67,7 @@ def test_nothing_is_made(tmp_path: Path) -> None:
 
 
 def test_a_run_that_may_stop_early_is_counted_at_most(tmp_path: Path) -> None:
-    until = Until(0.3, metric="pass@1", over="trials", level=0.95, proof=False)
+    until = WidthGoal(0.3, metric="pass@1", over="trials", level=0.95, proof=False)
     shown = lines(tmp_path / "run", words(3), n=4, until=until)
     assert f"trials    at most 12 to request, into {tmp_path / 'run'}" in shown
     assert "time      at most about 5 s (at 5 s an answer, 64 at a time)" in shown
@@ -95,7 +95,7 @@ def test_what_is_recorded_is_not_asked_again(tmp_path: Path) -> None:
 
 
 def test_a_run_that_did_not_come_to_its_tables(tmp_path: Path) -> None:
-    (tmp_path / FILE).touch()
+    (tmp_path / STORE_FILE).touch()
     assert planned(tmp_path, words(3)).missing == 6
     Store(tmp_path, low_water=0).close()
     assert planned(tmp_path, words(3)).missing == 6
@@ -158,12 +158,12 @@ def test_trials_that_will_repeat_are_told(tmp_path: Path) -> None:
 
 def recorded(bench: Bench) -> bytes:
     bench.play(task=sums(4), n=2)
-    return (bench.directory / FILE).read_bytes()
+    return (bench.directory / STORE_FILE).read_bytes()
 
 
 def refusal(bench: Bench, task: Task | None = None, **settings: Any) -> tuple[str, str]:
     """Return the error of a dry run and of the run; the file is as it was."""
-    before, errors = (bench.directory / FILE).read_bytes(), []
+    before, errors = (bench.directory / STORE_FILE).read_bytes(), []
     settings = {"seed": "bench", "n": 2, "moved_server": True} | settings
     with pytest.raises(InvalidInput) as caught:
         dry_run(
@@ -173,7 +173,7 @@ def refusal(bench: Bench, task: Task | None = None, **settings: Any) -> tuple[st
     with pytest.raises(InvalidInput) as caught:
         bench.run("http://localhost:1/v1", task or sums(4), **settings)
     errors.append(str(caught.value))
-    assert (bench.directory / FILE).read_bytes() == before
+    assert (bench.directory / STORE_FILE).read_bytes() == before
     return errors[0], errors[1]
 
 
@@ -204,7 +204,7 @@ def test_nothing_is_written_to_a_run_that_is_there(bench: Bench) -> None:
         Settings(n=3, seed="bench", truncated="score", moved_server=True), HERE, None,
     )  # fmt: skip
     assert [(plan.task, plan.missing) for plan in found.tasks] == [("sums", 10), ("words", 9)]
-    assert (bench.directory / FILE).read_bytes() == before
+    assert (bench.directory / STORE_FILE).read_bytes() == before
     with Trials(bench.directory) as trials:
         assert [run.task for run in trials.runs()] == ["sums"]
 

@@ -17,6 +17,7 @@ from support.servers.fault_server import Behaviour, FaultServer, Received
 
 pytestmark = pytest.mark.process
 READER = Path(__file__).resolve().parents[1] / "support/runs/live_reader.py"
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(READER.parents[2])}
 
 
 # --- a second process that reads -------------------------------------------------------------
@@ -40,11 +41,13 @@ def mixed(request: Received) -> Behaviour:
 def test_a_second_process_reads_one_moment_after_another(bench: Bench) -> None:
     task, total = sums(12), 12 * 4
     bench.play(task=task, n=1)
-    command = [sys.executable, READER, bench.directory, str(total)]
+    command = [sys.executable, str(READER), str(bench.directory), str(total)]
     counts: list[int] = []
     with (
         FaultServer(mixed) as server,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as reader,
+        subprocess.Popen(
+            command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as reader,
     ):
 
         def follow() -> None:
@@ -106,8 +109,7 @@ def test_a_disk_that_is_really_full(task_file: Path, tmp_path: Path) -> None:
     with FaultServer(long_text) as server:
         filling = [sys.executable, "-c", FILLING, disk, task_file, server.url]
         command = ["unshare", "-rm", "sh", "-c", MOUNTED, "sh", disk, *filling]
-        environment = os.environ | {"PYTHONPATH": str(READER.parents[2])}
-        done = subprocess.run(command, capture_output=True, env=environment, timeout=120)
+        done = subprocess.run(command, capture_output=True, env=ENVIRONMENT, timeout=120)
         told = done.stderr.decode()
         if done.returncode == 99 or "unshare failed" in told:
             pytest.skip("file systems cannot be mounted here")

@@ -9,9 +9,10 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.generate.provider import Hopeless
+from passband.run.loop import loop
 from passband.run.loop.attempts import NothingAnswered
 from passband.run.loop.endpoint import Outage
-from passband.run.loop.loop import Runner, loop
+from passband.run.loop.loop import Runner
 from passband.run.settings import Patience
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Scorer
@@ -362,6 +363,29 @@ def test_a_bad_first_prompt_does_not_stop_the_run(bench: Bench, fault: Behaviour
     assert bench.row(0).status in ("invalid", "gave_up")
 
 
+@pytest.mark.parametrize("batch", [1, 4])
+def test_a_first_problem_that_fails_in_every_trial_does_not_stop_the_run(
+    bench: Bench, batch: int
+) -> None:
+    prompts: list[str] = []
+
+    def script(request: Received) -> Behaviour:
+        prompts.append(request.prompt)
+        return faults.odd_request_400 if request.prompt == prompts[0] else faults.ok
+
+    bench.play(script, sums(5), n=4, batch=batch)
+    assert bench.statuses == {"ok": 16, "invalid": 4}
+    assert len({row.problem for row in bench.rows if row.status == "invalid"}) == 1
+
+
+def test_a_single_problem_that_fails_in_every_trial_stops_the_run(bench: Bench) -> None:
+    with FaultServer(faults.odd_request_400) as server:
+        with pytest.raises(NothingAnswered, match="no request has been answered"):
+            bench.run(server, sums(1), n=8)
+        assert len(server.requests) == 3
+    assert bench.statuses == {}
+
+
 @pytest.mark.parametrize("fault", [faults.status(500), faults.html_200], ids=str)
 def test_a_bad_last_prompt_does_not_stop_a_later_run(bench: Bench, fault: Behaviour) -> None:
     bench.play(n=1, limit=2)
@@ -576,7 +600,7 @@ class Raises(Scorer):
 
 @pytest.mark.parametrize("slow", [False, True])
 def test_a_scorer_that_raises_costs_a_score_and_no_trial(bench: Bench, slow: bool) -> None:
-    bench.play(faults.hostile_text, sums(scorers=[Raises(slow=slow)]), n=1)  # type: ignore[list-item]
+    bench.play(faults.hostile_text, sums(scorers=[Raises(slow=slow)]), n=1)
     assert bench.statuses == {"ok": 3}
     assert {row.scores[0].status for row in bench.rows} == {"error"}
     assert (bench.row(0).scores[0].detail or "").startswith("RuntimeError: cannot score a\x00b")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput
-from passband.generate.provider import Completion, Request
+from passband.generate.provider import Completion, Provider, Request
 from passband.generate.registry import register_provider
 from passband.report.dry_run import dry_run_lines
 from passband.run.budget import find_price
@@ -24,7 +24,7 @@ needs_package = pytest.mark.skipif(
 )
 
 
-class Stated:
+class Stated(Provider):
     """A model that counts 1,000 tokens in and 100 out, wherever it is said to be."""
 
     batch = 1

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from passband.run.loop.loop import loop
+from passband.run.loop import loop
 from passband.trials.file.open_file import StoreLost
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 from passband.trials.reader import Trials
 from passband.trials.records import SessionRecord
 from support.runs.runs import Bench, sums
@@ -35,17 +35,17 @@ def unlinked(directory: Path) -> None:
 
 def replaced(directory: Path) -> None:
     other = filled(directory.with_name("other"), [[1, 0]], model="other")
-    (other / FILE).replace(directory / FILE)
+    (other / STORE_FILE).replace(directory / STORE_FILE)
 
 
 def truncated(directory: Path) -> None:
-    with (directory / FILE).open("r+b") as file:
+    with (directory / STORE_FILE).open("r+b") as file:
         file.truncate(0)
 
 
 def overwritten(directory: Path) -> None:
     other = filled(directory.with_name("other"), [[1, 0] * 500], model="other")
-    shutil.copyfile(other / FILE, directory / FILE)
+    shutil.copyfile(other / STORE_FILE, directory / STORE_FILE)
 
 
 def run_until(bench: Bench, deed: Callable[[Path], None], server: FaultServer) -> StoreLost:
@@ -98,8 +98,8 @@ def test_nothing_is_written_to_what_another_program_has_written(
     with FaultServer(faults.after(0.01)) as server:
         lost = run_until(bench, deed, server)
     assert "passband salvage" in str(lost)
-    assert (bench.directory / FILE).stat().st_size in (
-        0, *[path.stat().st_size for path in tmp_path.glob(f"other/{FILE}")],
+    assert (bench.directory / STORE_FILE).stat().st_size in (
+        0, *[path.stat().st_size for path in tmp_path.glob(f"other/{STORE_FILE}")],
     )  # fmt: skip
 
 

@@ -19,8 +19,8 @@ from passband.run.session import run_session
 from passband.run.settings import Settings
 from passband.score.scorer import Score, Scorer
 from passband.tasks.task import Task
-from passband.trials.exports.export import export
-from passband.trials.merging.merge import merge
+from passband.trials.exports.export import export_trials
+from passband.trials.merging.merge import merge_directories
 from passband.trials.reader import Trials
 from passband.trials.rows import AttemptRow, TrialRow
 from support.runs.runs import NAME, Notes, number_scorer, sums
@@ -38,7 +38,7 @@ def answer(prompt: str, seed: int | None = None) -> str:
     return f"Seed {seed}: {int(first) + int(second) + (seed or 0) % 3 // 2}"
 
 
-def asked(directory: Path, task: Task, **settings: object) -> None:
+def asked(directory: Path, task: Task, **settings: Any) -> None:
     run_session(
         [task],
         answer,
@@ -60,7 +60,7 @@ def in_order(task: Task, order: list[int]) -> Task:
 def exported(directory: Path) -> bytes:
     file = io.BytesIO()
     with Trials(directory) as trials:
-        export(trials, trials.runs(), "jsonl", file)
+        export_trials(trials, trials.runs(), "jsonl", file)
     return file.getvalue()
 
 
@@ -141,7 +141,7 @@ def test_a_name_makes_shards_of_one_run(tmp_path: Path) -> None:
             assert part.seed == "shared"
             rows = [TrialRow(number, 0, "ok", f"{at}") for number, at in enumerate(chosen)]
             store.append(part.number, rows)
-    merge([tmp_path / "two", tmp_path / "one"], tmp_path / "out", low_water=0)
+    merge_directories([tmp_path / "two", tmp_path / "one"], tmp_path / "out", low_water=0)
     assert exported(tmp_path / "out") == exported(tmp_path / "all")
     with Trials(tmp_path / "out") as trials:
         assert (trials.run().name, trials.run().address) == ("shared", "http://a")

@@ -13,6 +13,7 @@ from passband.errors import InvalidInput
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Sampling
 from passband.generate.registry import Connection
+from passband.generate.subject import Subject
 from passband.run.session import run_session
 from passband.run.settings import Settings
 from passband.tasks.data.problem_set import ProblemSet
@@ -26,7 +27,7 @@ from support.samples.stores import writing
 Rows = list[dict[str, Any]]
 
 
-class Sums:
+class Sums(Subject):
     """A model whose answers depend on their seeds alone."""
 
     name, batch, one_seed = "sums", 4, True

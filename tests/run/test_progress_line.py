@@ -6,8 +6,8 @@ import pytest
 
 from passband.errors import PassbandWarning
 from passband.run.progress import (
-    Progress,
     ProgressLine,
+    RunProgress,
     Silent,
     TaskProgress,
     Waiting,
@@ -15,11 +15,11 @@ from passband.run.progress import (
 )
 
 
-def progress(done: int, **options: object) -> Progress:
+def progress(done: int, **options: object) -> RunProgress:
     failed = {"invalid": 2} if done > 5 else {}
     task = TaskProgress("t", done, 20, (0, 0), None, failed, None)
     given = {"rate": 2.5, "seconds_left": 71.0, "under_way": 1, "waiting": None, **options}
-    return Progress([task], **given)  # type: ignore[arg-type]
+    return RunProgress([task], **given)  # type: ignore[arg-type]
 
 
 def test_one_line_is_written_over() -> None:

@@ -66,7 +66,7 @@ def test_a_task_of_the_guide(tmp_path: Path, name: str) -> None:
     path, keys = write_guide_task(tmp_path, GUIDE[name])
     task = keys.get("task", "t")
     repeats = keys.get("repeats", 5)
-    options = {} if "repeats" in keys else {"num_repeats": 5}
+    options: dict[str, Any] = {} if "repeats" in keys else {"num_repeats": 5}
     answers = repeated(ANSWERS, repeats)
     results = simple_evaluate(Script(task, answers), path, seed=SEED, **options)
     names: dict[str, int] = {}
@@ -80,7 +80,7 @@ def test_a_task_of_the_guide(tmp_path: Path, name: str) -> None:
         for sample, key in zip(results["samples"][task], TARGETS, strict=True):
             scale = 100 if metric == "bleu" else 1
             assert sample[f"{shown}_repeats"] == pytest.approx(
-                [scale * score for score in repeated(RIGHT, repeats)[key]]
+                [scale * score for score in repeated(RIGHT, repeats)[key]]  # type: ignore[arg-type]
             )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from passband.generate.provider import Hopeless, Sampling
 from passband.run.schedule.blocks import trial_seed
-from passband.trials.exports.export import export
+from passband.trials.exports.export import export_trials
 from passband.trials.reader import Trials
 from passband.trials.settings import SettingsChanged
 from support.runs.runs import NAME, Bench, sums
@@ -20,7 +20,7 @@ from support.servers.fault_server import FaultServer, Received
 
 def exported(bench: Bench, to: Path, form: str = "jsonl") -> bytes:
     with Trials(bench.directory) as trials:
-        export(trials, trials.runs(), form, to)
+        export_trials(trials, trials.runs(), form, to)
     return to.read_bytes()
 
 

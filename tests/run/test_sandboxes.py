@@ -49,9 +49,9 @@ def test_nothing_is_asked_without_a_sandbox(tmp_path: Path) -> None:
 def test_unsafe_code_is_recorded_and_said(tmp_path: Path) -> None:
     write_functions(tmp_path, problems=2)
     finished = run_functions(tmp_path, Model(), n=2)
-    (sandbox,) = config(tmp_path)["sandboxes"]  # type: ignore[misc, attr-defined]
-    assert sandbox["backend"] == "none"
-    assert sandbox["python"].lower().startswith("cpython 3.")
+    (sandbox,) = config(tmp_path)["sandboxes"]
+    assert sandbox["backend"] == "none"  # type: ignore[has-type]
+    assert sandbox["python"].lower().startswith("cpython 3.")  # type: ignore[has-type]
     summary = finished.summarize()
     assert summary is not None
     codes = [note.code for note in summary.groups[0].notes]

@@ -13,7 +13,7 @@ from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Crashed, GaveUp, Sampling, TaskError
 from passband.generate.registry import Connection
 from passband.run.loop.attempts import NothingAnswered
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.run.settings import Settings
 from passband.run.task_run import Price
 from passband.score.scorer import Reference, Score, Scorer
@@ -59,7 +59,7 @@ class Agent:
         self.attempts = -1
 
 
-def run(bench: Bench, model: Any, task: Any = None, **options: Any) -> Finished:
+def run(bench: Bench, model: Any, task: Any = None, **options: Any) -> RunResult:
     settings = {"seed": "s", "concurrency": 2, "n": 2} | options
     price = settings.pop("price", None)
     return run_watched(

@@ -1,10 +1,11 @@
 """What is left at the end of a run may be what always fails: it is given up, not waited for."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from passband.generate.provider import Completion, Crashed, Request, Unavailable
+from passband.generate.provider import Completion, Crashed, Provider, Request, Unavailable
 from passband.generate.registry import Connection
 from passband.run.session import run_session
 from passband.run.settings import Patience, Settings
@@ -15,10 +16,12 @@ from support.samples.stores import recount
 QUICK = Patience(first_pause=0.001, longest_pause=0.01, outage=20.0)
 
 
-class Poisoned:
+class Poisoned(Provider):
     """A model that always fails on one problem."""
 
     batch = 1
+
+    poison: str
 
     def __init__(self, fault: Exception) -> None:
         self.fault = fault
@@ -66,7 +69,7 @@ def test_what_always_fails_is_given_up(tmp_path: Path, fault: Exception) -> None
 def test_a_problem_that_was_never_asked_is_there(tmp_path: Path) -> None:
     task, model = sums(3), Poisoned(Crashed("no"))
     model.poison = ""
-    options = {"connection": Connection(), "watcher": Silent()}
+    options: dict[str, Any] = {"connection": Connection(), "watcher": Silent()}
     run_session([task], model, tmp_path, settings=Settings(n=1, limit=3), **options)
     from passband.trials.store import Store
 

@@ -7,7 +7,7 @@ import pytest
 from passband.errors import InvalidInput
 from passband.score import patterns
 from passband.score.patterns import NeedsWorker, compile_pattern, quickly
-from passband.score.workers.worker_pool import WorkerTimeout
+from passband.score.workers.worker_pool import WorkerTimeout, pool
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_repeat_longer_than_the_text_hides_nothing() -> None:
 
 def test_back_references_never_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
     called = []
-    monkeypatch.setattr(patterns.pool, "call", lambda name, *_, **__: called.append(name) or [])
+    monkeypatch.setattr(pool, "call", lambda name, *_, **__: called.append(name) or [])
     for source in (r"(a)\1", r"(?P<n>a)(?P=n)", r"(a)?(?(1)b|c)"):
         pattern = compile_pattern(source)
         assert pattern.inline_up_to == 0
@@ -101,7 +101,7 @@ def test_back_references_never_run_here(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_an_ordinary_long_text_is_searched_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns.pool, "call", None)
+    monkeypatch.setattr(pool, "call", None)
     text = "So we add the two numbers and get seven. " * 1000 + "The answer is 7."
     for source in (r"answer is (.*?)\.", r"(?i)ANSWER IS (.*?)\.", r"#### (-?[0-9.,]+)"):
         pattern = compile_pattern(source)
@@ -112,7 +112,7 @@ def test_an_ordinary_long_text_is_searched_here(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_text_made_to_be_hard_goes_to_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     called = []
-    monkeypatch.setattr(patterns.pool, "call", lambda name, *_, **__: called.append(name) or [])
+    monkeypatch.setattr(pool, "call", lambda name, *_, **__: called.append(name) or [])
     for source, text in (
         (r"answer is (.*?)\.", "answer is " * 1000),
         (r"(?i)answer is (.*?)\.", "An\u017fwer I\u017f " * 1000),  # a long s is an s, too

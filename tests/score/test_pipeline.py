@@ -1,5 +1,6 @@
 """Scorers: statuses, several targets, identities, and whether answers are the same."""
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import passband
 from passband.errors import InvalidInput, UnknownName
-from passband.score import patterns, registry
+from passband.score import patterns
 from passband.score.pipeline import make_scorer
 from passband.score.registry import Extra, register_scorer, scorers
 from passband.score.scorer import Reference, Score, Scorer
@@ -38,7 +39,7 @@ def returns() -> Iterator[Any]:
 
 
 def test_steps_run_in_order_and_the_last_rule_is_kept() -> None:
-    steps = ["strip_reasoning", {"function": "extract"}, "uppercase"]
+    steps: list[Any] = ["strip_reasoning", {"function": "extract"}, "uppercase"]
     scorer = make_scorer("exact_match,strict", "exact_match", steps=steps)
     assert scorer.name == "exact_match,strict"
     score = scorer.score(r"<think>x</think>\boxed{paris}", Reference(("Rome", "PARIS")))
@@ -136,7 +137,7 @@ def test_a_problem_without_targets_is_an_error() -> None:
 
 def test_a_runaway_pattern_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns, "REGEX_SECONDS", 0.2)
-    steps = [{"function": "regex", "regex_pattern": "(a+)+$"}]
+    steps: list[Any] = [{"function": "regex", "regex_pattern": "(a+)+$"}]
     scorer = make_scorer("exact_match", steps=steps)
     assert scorer.slow
     score = scorer.score("a" * 40 + "b", ONE)
@@ -204,7 +205,7 @@ def test_wrong_scorers_are_refused_at_the_door(arguments: Any, match: str) -> No
 
 @pytest.mark.parametrize(("name", "extra"), [("math", "math"), ("bleu", "translation")])
 def test_a_missing_package_is_named(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry.importlib.util, "find_spec", lambda module: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda module: None)
     with pytest.raises(InvalidInput, match=rf"pip install 'passband\[{extra}\]'"):
         make_scorer(name)
 
@@ -261,4 +262,4 @@ def test_many_are_scored_as_each_is(steps: list[str], options: dict[str, bool]) 
     ]
     targets: list[tuple[str, ...]] = [(), ("4",), ("a",), ("4", "5"), (" ",)]
     pairs = [(text, Reference(target)) for text in texts for target in targets]
-    assert scorer.score_all(pairs) == [scorer.score(*pair) for pair in pairs]  # type: ignore[attr-defined]
+    assert scorer.score_all(pairs) == [scorer.score(*pair) for pair in pairs]

@@ -84,7 +84,7 @@ def test_majority_gives_the_score_of_a_most_common_answer(trials: list[tuple[str
 
 def test_a_registered_function_gets_what_it_asks_for() -> None:
     @register_repeat_aggregation("weighted")
-    def weighted(scores, predictions=None, *, power=1, **kwargs):  # type: ignore[no-untyped-def]
+    def weighted(scores, predictions=None, *, power=1, **kwargs):
         assert predictions == ["a", "c"]
         assert kwargs["same"] is None
         weights = [(i + 1) ** power for i in range(len(scores))]

@@ -252,7 +252,7 @@ def test_all_splits_at_once() -> None:
     ]
     for name in ("sums", "sums:adaptive"):
         again = evaluate_all_splits(solve, name, design=SHORT)
-        assert [one["theta"] for one in again] == [one["theta"] for one in starred]
+        assert [one["theta"] for one in again] == [one["theta"] for one in starred]  # type: ignore[index]
 
 
 def test_the_order_of_splits_can_be_chosen() -> None:
@@ -548,7 +548,7 @@ def test_options_that_are_refused(
 
 def test_inference_must_be_a_function() -> None:
     with pytest.raises(WrongType, match="a function of inputs"):
-        evaluate("gpt", "sums:adaptive")  # type: ignore[arg-type]
+        evaluate("gpt", "sums:adaptive")  # type: ignore[call-overload]
 
 
 def test_public_names() -> None:
@@ -569,7 +569,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[TrismikServer]:
 
 def test_classic_results_are_uploaded(server: TrismikServer) -> None:
     ids = {"experiment_id": "e", "project_id": "p"}
-    evaluate(add, ROWS, upload_results=True, **ids)
+    evaluate(add, ROWS, upload_results=True, **ids)  # type: ignore[call-overload]
     ((_, path, body),) = server.requests
     assert path == "/adaptive-testing/runs/classic"
     assert body["items"][0] == {

@@ -12,8 +12,8 @@ import pytest
 from aiohttp import web
 
 import passband
-from passband.adaptive.remote.faults import NotFound, OtherProtocol, Unreachable, WrongKey
 from passband.adaptive.remote.records import Item
+from passband.adaptive.remote.service import NotFound, OtherProtocol, Unreachable, WrongKey
 from passband.errors import InvalidInput, PassbandWarning, ScoreBookError
 from passband.scorebook import evaluate
 from passband.scorebook.remote import choice_id

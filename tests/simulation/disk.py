@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from unittest.mock import patch
 
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 
 Way = Literal["before", "after", "from then on", "kill before", "kill after"]
 WAYS: tuple[Way, ...] = ("before", "after", "from then on", "kill before", "kill after")
-_LOG = f"{FILE}-wal"
+_LOG = f"{STORE_FILE}-wal"
 ROOM = 10**12  # bytes that are free
 
 
@@ -110,12 +110,12 @@ class Disk:
 
 def _failing(disk: Disk) -> type[sqlite3.Connection]:
     class Failing(sqlite3.Connection):
-        def execute(self, statement: str, *arguments: Any) -> Any:  # type: ignore[override]
+        def execute(self, statement: str, *arguments: Any) -> Any:
             return disk.around(
                 statement, lambda: super(Failing, self).execute(statement, *arguments)
             )
 
-        def executemany(self, statement: str, *arguments: Any) -> Any:  # type: ignore[override]
+        def executemany(self, statement: str, *arguments: Any) -> Any:
             return disk.around(
                 statement, lambda: super(Failing, self).executemany(statement, *arguments)
             )

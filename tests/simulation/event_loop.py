@@ -26,7 +26,7 @@ class Stuck(AssertionError):
     """Nothing is ready and nothing is scheduled: the run would wait for ever."""
 
 
-class SimulatedSelector(selectors.DefaultSelector):  # type: ignore[valid-type,misc]
+class SimulatedSelector(selectors.DefaultSelector):
     """Moves the clock to the next timer instead of waiting for it."""
 
     clock: Clock
@@ -69,16 +69,14 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self.clock.now
 
-    def run_in_executor(  # type: ignore[override]
+    def run_in_executor(
         self, executor: object, function: Callable[..., T], *arguments: Any
     ) -> asyncio.Future[T]:
         future: asyncio.Future[T] = self.create_future()
         self.call_later(self._thread_time(), _work, future, function, arguments)
         return future
 
-    def add_signal_handler(  # type: ignore[override]
-        self, number: int, handler: Callable[[], None]
-    ) -> None:
+    def add_signal_handler(self, number: int, handler: Callable[[], None]) -> None:
         self.handlers[number] = handler
 
     def remove_signal_handler(self, number: int) -> bool:

@@ -42,7 +42,7 @@ def make_front(
     return WatchedProvider(inner, ledger)
 
 
-class WatchedProvider:
+class WatchedProvider(Provider):
     """Passes requests on, and notes what becomes of each."""
 
     name = "simulated"
@@ -79,7 +79,7 @@ class WatchedProvider:
         await self._inner.close()
 
 
-class DirectProvider:
+class DirectProvider(Provider):
     """Asks the server without any wire."""
 
     def __init__(self, server: Server, batch: int, timeout: float) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passband.errors import InvalidInput
-from passband.trials.exports.export import export, rows
+from passband.trials.exports.export import export_trials, rows
 from passband.trials.file.schema import EmptyStore
 from passband.trials.reader import Trials
 from passband.trials.records import RunRecord
@@ -318,7 +318,7 @@ class Checker:
             runs = trials.runs()
             if self._scenario.front == "provider":
                 file = BytesIO()
-                export(trials, runs, "jsonl", file)
+                export_trials(trials, runs, "jsonl", file)
                 return file.getvalue()
             # A request for several has one seed and one sum of tokens, and a single one its own.
             table = [{**row, **dict.fromkeys(_SHARED)} for row in rows(trials, runs)]

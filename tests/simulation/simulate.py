@@ -20,16 +20,16 @@ from unittest.mock import patch
 import aiohttp
 
 from passband.errors import PassbandError
-from passband.generate import deadlines
 from passband.generate.registry import Connection
+from passband.generate.servers import client
 from passband.generate.subject import ProviderSubject
 from passband.run import session as session_module
-from passband.run.loop.loop import loop as loop_module
-from passband.run.progress import Progress
+from passband.run.loop import loop as loop_module
+from passband.run.progress import RunProgress
 from passband.run.schedule.schedule import every_problem
-from passband.run.schedule.until import until_schedule
+from passband.run.schedule.width import until_schedule
 from passband.run.session import run_session
-from passband.run.settings import Settings, Until
+from passband.run.settings import Settings, WidthGoal
 from passband.run.task_run import Price
 from simulation.clock import Clock
 from simulation.disk import Disk
@@ -69,7 +69,7 @@ class Quiet:
     done: int = 0
     warnings: list[str] = field(default_factory=list)
 
-    def tick(self, progress: Progress) -> None:
+    def tick(self, progress: RunProgress) -> None:
         done = sum(task.done for task in progress.tasks)
         assert done >= self.done, "a trial was counted and then not"
         self.done = done
@@ -128,7 +128,7 @@ class Simulation:
                 stack.enter_context(patch.object(session_module, name, value))
             stack.enter_context(patch("aiohttp.TCPConnector", _connector))
             stack.enter_context(patch.object(loop_module, "_TICK", _TICK))
-            stack.enter_context(patch.object(deadlines, "_LOOKS", _LOOKS))
+            stack.enter_context(patch.object(client, "_LOOKS", _LOOKS))
             ending = self._run(session)
         if disk.has_failed:
             self.ledger.play("disk")
@@ -144,7 +144,7 @@ class Simulation:
         )
         subject = (CostlySubject if scenario.is_costly else ProviderSubject)(front)
         watcher = Quiet()
-        until = None if scenario.half_width is None else Until(scenario.half_width)
+        until = None if scenario.half_width is None else WidthGoal(scenario.half_width)
         settings = Settings(
             n=session.n, limit=session.limit, concurrency=scenario.concurrency, seed=SEED,
             retry_failed=session.retry_failed, max_cost=session.max_cost, until=until,
@@ -178,7 +178,7 @@ class Simulation:
     def _complete(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Run the session's coroutine in simulated time, in place of `event_loop.complete`."""
         loop = SimulatedLoop(self.clock, self._step, partial(self._rng.expovariate, 200.0))
-        loop.create_unix_connection = lambda factory, path: self._wire.connect(factory)  # type: ignore[method-assign,assignment,misc]
+        loop.create_unix_connection = lambda factory, path: self._wire.connect(factory)  # type: ignore[assignment, method-assign]
         loop.set_exception_handler(self._complain)
         self._loop, self._steps = loop, 0
         self._schedule(loop)

@@ -15,7 +15,7 @@ from unittest.mock import patch
 import pytest
 
 from passband.run import prepare
-from passband.run.loop.attempts import Asker, PendingBatch
+from passband.run.loop.attempts import Attempts, PendingBatch
 from passband.run.loop.grader import Grader
 from passband.run.loop.loop import Runner
 from passband.run.loop.queue import Queue
@@ -23,7 +23,7 @@ from passband.run.loop.recorder import Recorder
 from passband.run.schedule.blocks import Block
 from passband.run.settings import Patience
 from passband.run.task_run import TaskRun
-from passband.stats.sequential import width
+from passband.stats import sequential
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
 from simulation.clock import Clock
@@ -109,7 +109,11 @@ FOUND = {
         "attempts",
     ),
     # A run until a width ended with an error, for good, where a round had no score at all.
-    "rounds without a score": (50388, (width, "can_look", lambda *each: True), "NotEnoughData"),
+    "rounds without a score": (
+        50388,
+        (sequential, "can_look", lambda *each: True),
+        "NotEnoughData",
+    ),
     # After waiting for the commit of a costly trial, the last worker waited for the one after it.
     "a commit that was past": (
         531,
@@ -172,7 +176,7 @@ def generous(grade_all: Any) -> Any:
 def impatient(pause: Any) -> Any:
     """A client that asks twice."""
 
-    async def asking(self: Asker, subject: Any, batch: PendingBatch, note: Any) -> Any:
+    async def asking(self: Attempts, subject: Any, batch: PendingBatch, note: Any) -> Any:
         await subject.answer(batch.asked, batch.sampling, batch.seeds, batch.trials)
         return await pause(self, subject, batch, note)
 
@@ -186,7 +190,7 @@ def impatient(pause: Any) -> Any:
         (Recorder, "add", careless, "answered, and not recorded"),
         (PendingBatch, "answered", confused, "is not what the server sent"),
         (Grader, "grade_all", generous, "another score"),
-        (Asker, "ask", impatient, "answered twice in one session"),
+        (Attempts, "ask", impatient, "answered twice in one session"),
     ],
 )
 def test_the_checks_notice(sabotaged: Any, name: str, sabotage: Any, words: str) -> None:

@@ -47,7 +47,7 @@ def test_a_wrong_level_is_refused_alike_everywhere(entrance: str, level: Any) ->
 def test_levels_of_other_types() -> None:
     assert as_level(np.float32(0.95)) == as_level(np.float64(0.95)) == 0.95
     assert as_level(Fraction(1, 2)) == 0.5
-    assert estimate(OUTCOMES, "pass@1", level=np.float32(0.95)) == estimate(OUTCOMES, "pass@1")
+    assert estimate(OUTCOMES, "pass@1", level=np.float32(0.95)) == estimate(OUTCOMES, "pass@1")  # type: ignore[call-overload]
 
 
 def test_numbers() -> None:

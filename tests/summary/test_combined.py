@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_the_line_is_that_of_combine() -> None:
 def test_models_are_combined_each_by_itself() -> None:
     summary = summarize(_table("mn"), "pass@1", by="subject", weights="size")
     assert [combined.by for combined in summary.combined] == [{"model": "m"}, {"model": "n"}]
-    values = [combined.lines[0].estimate.value for combined in summary.combined]  # type: ignore[union-attr]
+    values = [combined.lines[0].estimate.value for combined in summary.combined]
     assert values == pytest.approx([15 / 24, 16 / 24])
 
 
@@ -144,7 +145,7 @@ def test_trials_stopped_by_their_outcome_have_no_mean_over_strata() -> None:
     table = dict(
         zip(("problem", "subject", "score"), map(list, zip(*rows, strict=True)), strict=True)
     )
-    request = {"by": "subject", "weights": "equal"}
+    request: dict[str, Any] = {"by": "subject", "weights": "equal"}
     (combined,) = summarize(table, "pass@1", **request).combined
     assert combined.lines[0].estimate is None
     assert "stopped by their own outcome" in str(combined.lines[0].reason)

@@ -34,8 +34,8 @@ from passband.score.registry import register_scorer, scorers
 from passband.summary.compare.compare import compare_sources
 from passband.summary.compare.models import ComparisonOptions
 from passband.summary.eva.summarize import metrics_summary
-from passband.view.here import Here
 from passband.view.links import Links
+from passband.view.page_context import RunPage
 from passband.view.pages.comparison import Side, comparison_page
 from support.runs.commands import run
 from support.runs.scripted import SEED, Script, write_task
@@ -166,7 +166,7 @@ def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def turned(value: float | None) -> float | None:
-    return None if value is None else pytest.approx(1.0 - value)
+    return None if value is None else pytest.approx(1.0 - value)  # type: ignore[return-value]
 
 
 # -- verbs -----------------------------------------------------------------------------------
@@ -294,7 +294,7 @@ def test_view(both: Sequence[Made]) -> None:
         sources = [made.sources[model] for model in ("good", "poor")]
         summary = compare_sources(sources, ComparisonOptions(("avg",)), scales=made.scales)
         folder: Any = SimpleNamespace(name="runs", label="runs")
-        here = [Here(Links("token"), folder, number, "sums", model)
+        here = [RunPage(Links("token"), folder, number, "sums", model)
                 for number, model in enumerate(("good", "poor"))]  # fmt: skip
         page = comparison_page(Links("token"), (Side(here[0], {}), Side(here[1], {})), summary)
         pages.append(re.sub(r"<[^>]+>", " ", page))

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,7 +71,7 @@ def test_calibrated() -> None:
 
 
 @pytest.mark.parametrize("options", [{"certify": True}, {"calibrate": True}, {}])
-def test_json_keeps_it(options: dict[str, bool]) -> None:
+def test_json_keeps_it(options: dict[str, Any]) -> None:
     summary = summarize(TAIL, ["avg", "max@2"], **options)
     assert Summary.from_json(summary.to_json()) == summary
     assert {note["code"] for note in weak_notes(summary)} >= {"tail-may-be-missing"}

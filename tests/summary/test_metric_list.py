@@ -94,7 +94,7 @@ def test_unequal_numbers_are_told(tmp_path: Path) -> None:
 
 
 def test_no_score_at_all(tmp_path: Path) -> None:
-    answers = {"a": [CUT_OFF, REFUSED]}
+    answers: dict[str, list[Any]] = {"a": [CUT_OFF, REFUSED]}
     for name in ("first", "mean", "pass@1"):
         with pytest.warns(
             PassbandWarning, match="exact_match,none has no value: no trial has a score"
@@ -107,7 +107,7 @@ def test_no_score_at_all(tmp_path: Path) -> None:
 
 def test_an_error_of_the_scorer_is_no_zero(tmp_path: Path) -> None:
     targets = {"a": "5", "b": "five"}  # the second target is no number
-    answers = {"a": ["5", "6"], "b": ["5", "6"]}
+    answers: dict[str, list[Any]] = {"a": ["5", "6"], "b": ["5", "6"]}
     results = evaluated(tmp_path, metric("any_correct", "numeric"), targets, answers)
     found = only(results)
     assert (found["value"], found["n_problems"], found["left_out"]) == (1, 1, 1)
@@ -116,7 +116,11 @@ def test_an_error_of_the_scorer_is_no_zero(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:t. most trials have no answer")
 def test_no_answer_is_a_zero_that_does_not_vote(tmp_path: Path) -> None:
-    answers = {"a": ["", "", "", "1"], "b": ["", "2", "2", "1"], "c": ["", " ", "", "\n"]}
+    answers: dict[str, list[Any]] = {
+        "a": ["", "", "", "1"],
+        "b": ["", "2", "2", "1"],
+        "c": ["", " ", "", "\n"],
+    }
     targets = {"a": "1", "b": "1", "c": "1"}
     results = evaluated(tmp_path, metric("majority"), targets, answers)
     assert values(results) == [1, 0, 0]
@@ -138,7 +142,7 @@ def test_what_was_cut_off_can_be_scored(tmp_path: Path) -> None:
 
 def test_it_is_that_of_one_number_per_problem(tmp_path: Path) -> None:
     targets = {f"p{at}": "1" for at in range(30)}
-    answers = {
+    answers: dict[str, list[Any]] = {
         key: ["1", "1", "0"] if at % 3 else ["0", "2", "1"] for at, key in enumerate(targets)
     }
     found = only(evaluated(tmp_path, metric("majority"), targets, answers))
@@ -170,7 +174,7 @@ def test_the_first_k_trials(tmp_path: Path) -> None:
           - {name: some, filter: [{function: take_first_k, k: 3}]}
           - {name: all, filter: []}
     """
-    answers = {
+    answers: dict[str, list[Any]] = {
         "a": ["1", CUT_OFF, "0", "0", "1"],  # the first three scored are 1 0 0
         "b": ["0", "0", "0", "1", "1"],
     }
@@ -199,7 +203,7 @@ SENTENCES = {
 
 def test_a_corpus_score_is_of_first_answers(tmp_path: Path) -> None:
     sacrebleu = pytest.importorskip("sacrebleu")
-    answers = {
+    answers: dict[str, list[Any]] = {
         "xa": ["the cat sat on a mat", "the cat sat on the mat"],
         "xb": ["", "there is a dog in the garden"],  # no answer is an answer
         "ya": [CUT_OFF, "it rains a lot in winter"],  # no score: the next one
@@ -244,7 +248,9 @@ def test_clusters_of_a_corpus() -> None:
 
 def test_an_interval_of_sentence_scores_ends_where_scores_do(tmp_path: Path) -> None:
     pytest.importorskip("sacrebleu")
-    answers = {key: [text if key[0] == "x" else text[:-4]] for key, text in SENTENCES.items()}
+    answers: dict[str, list[Any]] = {
+        key: [text if key[0] == "x" else text[:-4]] for key, text in SENTENCES.items()
+    }
     for name in ("bleu", "chrf"):
         found = only(evaluated(tmp_path, metric("mean", name), SENTENCES, answers))
         assert found["value"] < found["high"] <= 100

@@ -11,7 +11,7 @@ import pytest
 
 from passband import Outcomes, estimate, simple_evaluate, summarize
 from passband.stats.data.scale import UNIT
-from passband.trials.merging.merge import merge
+from passband.trials.merging.merge import merge_directories
 from passband.trials.rows import ScorerEntry, ScoreRow, TrialRow
 from support.runs.commands import run as command
 from support.runs.scripted import CUT_OFF, SEED, Script, write_task
@@ -33,7 +33,7 @@ def answers() -> dict[str, list[Any]]:
     rows: dict[str, list[Any]] = {}
     for index, (key, target) in enumerate(TARGETS.items()):
         row = [target, f"is it {index}", "no", target if index % 3 else "who knows"]
-        row[index % 4] = CUT_OFF if index % 5 == 0 else row[index % 4]
+        row[index % 4] = CUT_OFF if index % 5 == 0 else row[index % 4]  # type: ignore[assignment]
         rows[key] = row
     return rows
 
@@ -47,7 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def evaluate(folder: Path, out: str, **options: Any) -> dict[str, Any]:
     path = write_task(folder, METRICS, TARGETS, name="road")
-    chosen = {"num_repeats": 4, "out": folder / out, "seed": SEED} | options
+    chosen: dict[str, Any] = {"num_repeats": 4, "out": folder / out, "seed": SEED} | options
     return simple_evaluate(Script("road", answers()), str(path), **chosen)
 
 
@@ -80,7 +80,7 @@ def test_halves_merged_are_the_whole(folder: Path) -> None:
     evaluate(folder, "whole", name="whole")
     evaluate(folder, "one", limit=5, name="whole")
     evaluate(folder, "other", num_repeats=2, name="whole")
-    merge([folder / "one", folder / "other"], folder / "merged")
+    merge_directories([folder / "one", folder / "other"], folder / "merged")
     assert printed("stats", "merged", "--json")["groups"][0]["n_problems"] == len(TARGETS)
     evaluate(folder, "merged")  # what neither half has
     whole, merged = (printed("stats", name, "--json")["groups"] for name in ("whole", "merged"))
@@ -95,7 +95,7 @@ def test_halves_merged_are_the_whole(folder: Path) -> None:
 def test_an_export_gives_the_numbers_of_its_run(folder: Path, over: str, policy: str) -> None:
     evaluate(folder, "whole")
     assert command("export", "whole", "-o", "whole.jsonl").code == 0
-    options = ("-m", "pass@1,2,4", "-m", "pass^2", "-m", "avg", "--json")
+    options: tuple[str, ...] = ("-m", "pass@1,2,4", "-m", "pass^2", "-m", "avg", "--json")
     options += ("--over", over, "--policy", policy)
     (run,) = printed("stats", "whole", *options)["groups"]
     (export,) = printed("stats", "whole.jsonl", *options)["groups"]
@@ -136,7 +136,7 @@ def test_intervals_end_where_the_scale_of_the_scorer_does(tmp_path: Path) -> Non
     assert whole.high is not None
     assert whole.value < whole.high < 100
     for options in ({"by": "task"}, {"by": "scorer"}):
-        other = summarize(tmp_path / "run", "avg", **options).estimate("avg")
+        other = summarize(tmp_path / "run", "avg", **options).estimate("avg")  # type: ignore[arg-type]
         assert (other.value, other.low, other.high) == (whole.value, whole.low, whole.high)
     clustered = summarize(tmp_path / "run", "avg", cluster="id").estimate("avg")
     assert clustered.high is not None

@@ -83,11 +83,11 @@ def test_comparisons_and_gates_take_first_trials_or_the_finding(tmp_path: Path) 
     ):
         (task,) = compare_sources(sources, options).tasks
         assert (task.comparisons[0].low is not None) == is_comparable
-    assert gate_sources(*sources).verdict == "not-certified"
-    first = gate_sources(*sources, reading=GateReading(first=1))
+    assert gate_sources(*sources).verdict == "not-certified"  # type: ignore[arg-type]
+    first = gate_sources(*sources, reading=GateReading(first=1))  # type: ignore[arg-type]
     assert first.verdict != "not-certified"
     assert "only the first trial of each problem is used" in map(str, first.remarks)
-    accepted = gate_sources(*sources, GatePolicy(accept=("trials-related",)))
+    accepted = gate_sources(*sources, GatePolicy(accept=("trials-related",)))  # type: ignore[arg-type, call-arg]
     assert accepted.verdict != "not-certified"
     assert "accepted: trials-related" in map(str, accepted.remarks)
 

@@ -1,5 +1,7 @@
 """The bracket of trials without a score: stated where it is wider than the interval."""
 
+from typing import Any
+
 from passband.summary.from_sources import summarize
 from passband.summary.summary import Group, Summary
 from passband.summary.unscored_range import UnscoredRange
@@ -7,7 +9,7 @@ from passband.summary.unscored_range import UnscoredRange
 LOST = [[1, None, None, None], [0, None, None, None]] * 20
 
 
-def group(matrix: list[list[float | None]], *metrics: str, **options: str) -> Group:
+def group(matrix: Any, *metrics: str, **options: str) -> Group:
     (found,) = summarize(matrix, metrics, **options).groups  # type: ignore[arg-type]
     return found
 

@@ -38,7 +38,7 @@ def test_pools_and_threads_follow_it(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = WorkerPool()  # made before its process knows its share, as the one of scorers is
     monkeypatch.setenv(CPUS_VARIABLE, "1")
     assert pool.size == 1
-    assert ZygotePool(lambda seed: None).size == 2  # type: ignore[arg-type, return-value]
+    assert ZygotePool(lambda seed: None).size == 2
     assert slow_threads() == 4
     monkeypatch.setenv(CPUS_VARIABLE, "16")
     assert pool.size == 1  # it has been asked

@@ -14,11 +14,11 @@ import pytest
 from passband.errors import InvalidInput
 from passband.tasks.data.local_data import LocalData
 from passband.tasks.file.loader import load_task
-from passband.tasks.find import BUILTIN, find_task
+from passband.tasks.find import BUILTIN_TASKS, find_task
 from support.runs.commands import run
 
 Rows = list[dict[str, Any]]
-NAMES = sorted(path.stem for path in BUILTIN.glob("*.yaml") if path.stem != "arithmetic")
+NAMES = sorted(path.stem for path in BUILTIN_TASKS.glob("*.yaml") if path.stem != "arithmetic")
 
 
 def _gsm8k(i: int) -> dict[str, Any]:

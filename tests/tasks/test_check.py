@@ -4,7 +4,7 @@ import pytest
 
 from passband.tasks.check import check_task
 from passband.tasks.file.loader import read_task
-from passband.tasks.find import BUILTIN
+from passband.tasks.find import BUILTIN_TASKS
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = [{"id": f"p{i}", "question": "q", "answer": "a"} for i in range(7)]
@@ -55,7 +55,7 @@ def test_untrusted_code(task, write, tmp_path):
 
 
 # The other built-in tasks read data of the hub; test_benchmarks.py has rows for them.
-SHIPPED = [*sorted((ROOT / "examples/tasks").glob("*.yaml")), BUILTIN / "arithmetic.yaml"]
+SHIPPED = [*sorted((ROOT / "examples/tasks").glob("*.yaml")), BUILTIN_TASKS / "arithmetic.yaml"]
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
@@ -63,6 +63,6 @@ def test_what_is_shipped_is_right(path):
     assert check_task(path, limit=None) == []
 
 
-@pytest.mark.parametrize("path", sorted(BUILTIN.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(BUILTIN_TASKS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_built_in_files_are_right(path):
     assert read_task(path).diagnostics == []

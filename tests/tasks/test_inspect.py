@@ -54,7 +54,8 @@ def test_a_task_has_the_sampling_and_the_epochs_of_its_own() -> None:
 
 def test_a_dry_run_counts_and_asks_nothing() -> None:
     done = commands.run(
-        "run", "inspect:support.samples.inspect_tasks:plain", "-T", "count=5", "--model", "tiny", "-n", 3,
+        "run", "inspect:support.samples.inspect_tasks:plain",
+        "-T", "count=5", "--model", "tiny", "-n", 3,
         "--dry-run", "--json",
     )  # fmt: skip
     plan = json.loads(done.out)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes
 from passband.trials.file import schema
-from passband.trials.file.schema import FILE, CorruptStore
+from passband.trials.file.schema import STORE_FILE, CorruptStore
 from passband.trials.query.counts import unscored_reason
 from passband.trials.reader import Trials
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ProblemRow, ScoreRow, TrialRow
@@ -184,7 +184,7 @@ def test_damage_in_a_large_file_is_told_when_it_is_met(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory = filled(tmp_path, [[1, 0] * 100] * 20)
-    path = directory / FILE
+    path = directory / STORE_FILE
     data = bytearray(path.read_bytes())
     middle = len(data) // 4096 // 2 * 4096
     data[middle : middle + 3 * 4096] = b"\xaa" * (3 * 4096)
@@ -197,7 +197,7 @@ def test_damage_in_a_large_file_is_told_when_it_is_met(
 def test_a_text_that_cannot_be_decoded_is_damage(tmp_path: Path) -> None:
     directory = filled(tmp_path, [[1]])
     for change in ("text=x'ff'", "codec=1", "codec=9"):
-        with closing(sqlite3.connect(directory / FILE, isolation_level=None)) as connection:
+        with closing(sqlite3.connect(directory / STORE_FILE, isolation_level=None)) as connection:
             connection.execute(f"UPDATE body SET {change}")
         what = "a completion is not what was written: trial 0 of problem 'p0' of sums"
         with pytest.raises(CorruptStore, match=what):

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput
-from passband.trials.file.schema import FILE, VERSION
+from passband.trials.file.schema import STORE_FILE, VERSION
 from passband.trials.reader import Trials
-from passband.trials.repair.audit import audit
-from passband.trials.repair.salvage import salvage
+from passband.trials.repair.audit import audit_store
+from passband.trials.repair.salvage import salvage_store
 from passband.trials.store import Store
 from support.runs.commands import run
 from support.runs.first_release import STORED, command, counted, write_task
@@ -33,13 +33,13 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with a copy of the run directory, and the task that it was asked."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / FILE).write_bytes(lzma.decompress(STORED.read_bytes()))
+    (tmp_path / "run" / STORE_FILE).write_bytes(lzma.decompress(STORED.read_bytes()))
     write_task(tmp_path)
     return tmp_path / "run"
 
 
 def test_stats_show_and_export(stored: Path) -> None:
-    before = (stored / FILE).read_bytes()
+    before = (stored / STORE_FILE).read_bytes()
     (group,) = json.loads(run("stats", "run", "--json").out)["groups"]
     lines = {line["metric"]: line["estimate"] for line in group["lines"]}
     assert lines.keys() == STATS.keys()
@@ -61,8 +61,8 @@ def test_stats_show_and_export(stored: Path) -> None:
         "cost": 1.0300000000000001e-05,
     }  # fmt: skip
     assert [int(row["score"]) for row in rows] == [int(bit) for bit in SCORES]
-    assert (stored / FILE).read_bytes() == before
-    assert audit(stored).damage == []
+    assert (stored / STORE_FILE).read_bytes() == before
+    assert audit_store(stored).damage == []
 
 
 def test_it_goes_on(stored: Path) -> None:
@@ -85,7 +85,7 @@ def test_it_goes_on(stored: Path) -> None:
 @pytest.mark.parametrize("version", [1, VERSION - 1])
 def test_an_earlier_layout_is_refused(stored: Path, tmp_path: Path, version: int) -> None:
     """Where its tables are its own, salvaging refuses it too; else its number is damaged."""
-    with closing(sqlite3.connect(stored / FILE)) as connection:
+    with closing(sqlite3.connect(stored / STORE_FILE)) as connection:
         connection.execute(f"PRAGMA user_version={version}")
     words = rf"a passband before 0\.1\.0 \(layout {version}; this one knows {VERSION}\)"
     for opened in (Trials, Store):
@@ -94,10 +94,10 @@ def test_an_earlier_layout_is_refused(stored: Path, tmp_path: Path, version: int
     done = run("stats", "run")
     assert done.code == 2
     assert re.search(words, done.err)
-    salvage(stored, tmp_path / "saved")
-    assert audit(tmp_path / "saved").rows["trial"] == 20
-    with closing(sqlite3.connect(stored / FILE)) as connection:
+    salvage_store(stored, tmp_path / "saved")
+    assert audit_store(tmp_path / "saved").rows["trial"] == 20
+    with closing(sqlite3.connect(stored / STORE_FILE)) as connection:
         connection.execute("ALTER TABLE trial DROP COLUMN cached_tokens")
     with pytest.raises(InvalidInput, match=words):
-        salvage(stored, tmp_path / "not")
+        salvage_store(stored, tmp_path / "not")
     assert not (tmp_path / "not").exists()

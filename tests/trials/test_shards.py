@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
-from passband.trials.shards import Shards, joined, with_shards, without_shards
+from passband.trials.shards import Shards, join_shards, with_shards, without_shards
 
 PLAN = {"index": 2, "of": 4, "batch": 8}
 
@@ -38,7 +38,7 @@ def test_the_order_does_not_matter(parts: list[set[int]]) -> None:
 
 def test_what_lacks_no_shard_lacks_none_with_one_more() -> None:
     one = Shards(4, 8, frozenset([2]))
-    assert joined(None, one) is joined(one, None) is joined(None, None) is None
+    assert join_shards(None, one) is join_shards(one, None) is join_shards(None, None) is None
     assert with_shards({"shard": PLAN}, None) == {}
 
 
@@ -47,4 +47,4 @@ def test_what_lacks_no_shard_lacks_none_with_one_more() -> None:
 )
 def test_another_plan_is_refused(other: tuple[int, int], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
-        joined(Shards(4, 8, frozenset([1])), Shards(*other, frozenset([2])))
+        join_shards(Shards(4, 8, frozenset([1])), Shards(*other, frozenset([2])))

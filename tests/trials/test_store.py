@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
-from passband.trials.encoding import canonical
-from passband.trials.file.schema import FILE
+from passband.trials.encoding import canonical_json
+from passband.trials.file.schema import STORE_FILE
 from passband.trials.file.writer import LOW_WATER, DiskNearlyFull
-from passband.trials.merging.merge import merge
+from passband.trials.merging.merge import merge_directories
 from passband.trials.reader import Trials
 from passband.trials.records import ProblemRecord, ScorerRecord
 from passband.trials.rows import (
@@ -73,7 +73,9 @@ def test_every_name_comes_back(
     for _ in range(2):  # the second time everything is there, and the same
         with writing(directory) as store:
             run = store.begin(task, model, spec=spec, config=config, name=word, address=word)
-            assert store.add_problems(run, [ProblemRow(5, key, canonical(record), cluster)]) == [0]
+            assert store.add_problems(
+                run, [ProblemRow(5, key, canonical_json(record), cluster)]
+            ) == [0]
             (scorer,) = store.set_scorers(run, [ScorerEntry(name, identity, {word: [1]})])
             assert store.spec(task, model) == spec
             assert store.name(task, model) == word
@@ -327,7 +329,7 @@ def test_attempts_at_problems_that_are_gone_or_changed_go_with_them(tmp_path: Pa
         store.append(run, [TrialRow(number, 1, "ok", "x") for number in numbers])
     with Trials(tmp_path / "run") as trials:
         assert trials.attempts(run) == {(4, 0): 1, (2, 0): 1}
-    merge([tmp_path / "run"], tmp_path / "merged", low_water=0)
+    merge_directories([tmp_path / "run"], tmp_path / "merged", low_water=0)
     with Trials(tmp_path / "merged") as trials:
         keys = {each.number: each.key for each in trials.problems(trials.run().number)}
         assert {keys[row.problem] for row in trials.attempt_rows(trials.run().number)} == {
@@ -354,9 +356,9 @@ def test_settings_that_no_trial_came_of_may_be_corrected(tmp_path: Path) -> None
 
 
 def test_canonical_is_the_same_text_for_the_same_value() -> None:
-    assert canonical({"b": 1, "a": (1, 2)}) == canonical({"a": [1, 2], "b": 1})
-    assert json.loads(canonical({"half": "\ud800"})) == {"half": "\ud800"}
-    assert canonical("\ud800").isascii()
+    assert canonical_json({"b": 1, "a": (1, 2)}) == canonical_json({"a": [1, 2], "b": 1})
+    assert json.loads(canonical_json({"half": "\ud800"})) == {"half": "\ud800"}
+    assert canonical_json("\ud800").isascii()
 
 
 # -- several tasks, all or nothing -----------------------------------------------------------
@@ -385,11 +387,11 @@ def test_a_larger_transaction_holds_together(tmp_path: Path) -> None:
 
 
 def test_a_store_that_cannot_be_opened_is_not_locked(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_bytes(b"no database" * 1000)
+    (tmp_path / STORE_FILE).write_bytes(b"no database" * 1000)
     for _ in range(2):
         with pytest.raises(Exception, match="is damaged"):
             Store(tmp_path)
-    (tmp_path / FILE).unlink()
+    (tmp_path / STORE_FILE).unlink()
     filled(tmp_path, [[1]])
 
 

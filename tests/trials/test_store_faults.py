@@ -17,10 +17,9 @@ from typing import Any
 import pytest
 
 from passband.errors import PassbandError
-from passband.trials.file import schema
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 from passband.trials.reader import Trials
-from passband.trials.rows import AttemptRow, CallRow, ScoreRow, TrialRow
+from passband.trials.rows import AttemptRow, CallRow, ScoreRow, Status, TrialRow
 from passband.trials.store import Store
 from support.samples.stores import begin, call, forget, problem, read_back
 
@@ -56,11 +55,11 @@ class Fault:
 
 def failing_connection(fault: Fault) -> type[sqlite3.Connection]:
     class Failing(sqlite3.Connection):
-        def execute(self, statement: str, *arguments: Any) -> Any:  # type: ignore[override]
+        def execute(self, statement: str, *arguments: Any) -> Any:
             return fault.around(statement, lambda: super(Failing, self).execute(
                 statement, *arguments))  # fmt: skip
 
-        def executemany(self, statement: str, *arguments: Any) -> Any:  # type: ignore[override]
+        def executemany(self, statement: str, *arguments: Any) -> Any:
             return fault.around(statement, lambda: super(Failing, self).executemany(
                 statement, *arguments))  # fmt: skip
 
@@ -84,7 +83,7 @@ class Acknowledged:
 
 def batch(number: int, scorer: int) -> list[TrialRow]:
     """Three trials that belong together; those of the last batch are given up."""
-    status = "gave_up" if number == BATCHES - 1 else "ok"
+    status: Status = "gave_up" if number == BATCHES - 1 else "ok"
     return [
         TrialRow(at, number, status, f"text {at} {number}", scores=[ScoreRow(scorer, 1.0)])
         for at in range(3)
@@ -126,7 +125,7 @@ def fault(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fault]:
             return connect(*arguments, **options)
         return connect(*arguments, **options, factory=failing_connection(fault))
 
-    monkeypatch.setattr(schema.sqlite3, "connect", connecting)
+    monkeypatch.setattr(sqlite3, "connect", connecting)
     yield fault
     fault.at = 0
 
@@ -167,7 +166,7 @@ def check(directory: Path, done: Acknowledged) -> None:
             assert [row for row in calls if row.trial == number] == judging(2, number)
         assert len(list(trials.problems(run.number))) >= done.problems
         assert sum(trials.attempts(run.number).values()) >= done.attempts
-    with closing(sqlite3.connect(directory / FILE)) as connection:
+    with closing(sqlite3.connect(directory / STORE_FILE)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         loose = "SELECT count(*) FROM body WHERE id NOT IN (SELECT body FROM trial)"
         assert connection.execute(loose).fetchone() == (0,)
@@ -188,7 +187,7 @@ def test_every_statement_may_fail(tmp_path: Path, fault: Fault) -> None:
             done = disturbed(directory, fault)
             assert done.forgotten == (at > total - CLOSING), f"statement {at} did not fail"
             fault.at = 0
-            if (directory / FILE).exists() and fault.seen > 6:
+            if (directory / STORE_FILE).exists() and fault.seen > 6:
                 check(directory, done)
             resumed(directory, expected)
 

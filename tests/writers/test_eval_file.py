@@ -15,7 +15,7 @@ from passband.errors import InvalidInput
 from passband.readers import Log, Options, Source
 from passband.readers.log_import import import_logs
 from passband.readers.logs import read_logs
-from passband.trials.encoding import canonical
+from passband.trials.encoding import canonical_json
 from passband.trials.reader import Trials
 from passband.trials.rows import AttemptRow, ProblemRow, ScoreRow, TrialRow
 from passband.writers.writing import write
@@ -32,7 +32,7 @@ TRANSCRIPT: list[dict[str, Any]] = [
 
 def problem(place: int, key: str) -> ProblemRow:
     record = {"messages": [["user", f"{key}?"]], "targets": ["4"], "choices": [], "doc": {"n": 1}}
-    return ProblemRow(place, key, canonical(record))
+    return ProblemRow(place, key, canonical_json(record))
 
 
 def trial(place: int, number: int, value: float, **more: Any) -> TrialRow:

@@ -39,7 +39,7 @@ def test_pass_at_k_is_that_of_the_run(tmp_path: Path) -> None:
     values = [1 - comb(4 - sum(map(bool, row)), 2) / comb(4, 2) for row in passed.values()]
     expected = measure(read(directory).only(), "pass@2").value
     assert sum(values) / len(values) == pytest.approx(expected, abs=1e-15)
-    assert read(target).only().successes.tolist() == [2, 1, 0, 4]  # type: ignore[union-attr]
+    assert read(target).only().successes.tolist() == [2, 1, 0, 4]
 
 
 def test_trials_without_a_score_are_no_failures(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from passband import summarize
-from passband.trials.merging.merge import merge
+from passband.trials.merging.merge import merge_directories
 from passband.trials.rows import TrialRow
 from support.runs.commands import run
 from support.samples.stores import begin, filled, writing
@@ -67,7 +67,7 @@ def test_an_error_that_is_not_known(tmp_path: Path) -> None:
 def test_several_tasks_of_one_model(tmp_path: Path) -> None:
     one = filled(tmp_path / "one", [[1, 0]], task="sums")
     two = filled(tmp_path / "two", [[1, 1]], task="logic")
-    merge([one, two], tmp_path / "all")
+    merge_directories([one, two], tmp_path / "all")
     assert set(results(tmp_path / "all")["results"]) == {"sums", "logic"}
 
 

@@ -12,7 +12,7 @@ from passband.errors import InvalidInput
 from passband.readers import Groups, Options
 from passband.readers.log_import import import_logs
 from passband.readers.logs import opened_trials, read_logs
-from passband.trials.merging.merge import merge
+from passband.trials.merging.merge import merge_directories
 from passband.writers.writing import write, writers
 from support.samples.log_samples import SAMPLES
 
@@ -37,7 +37,7 @@ def test_the_summary_of_the_run_is_that_of_the_log(name: str, tmp_path: Path) ->
     run, merged = tmp_path / "stored run", tmp_path / "merged"
     logs = read_logs(log, Options(texts=True))
     import_logs(logs, run)
-    merge([run], merged)
+    merge_directories([run], merged)
     with_texts = summarize(logs[0]).groups if len(logs) == 1 else None
     direct, stored, again = (summarize(source).groups for source in (log, run, merged))
     assert stored == again

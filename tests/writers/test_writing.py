@@ -9,7 +9,7 @@ import pytest
 
 from passband.cli.verbs.export import Form
 from passband.errors import InvalidInput
-from passband.trials.merging.merge import merge
+from passband.trials.merging.merge import merge_directories
 from passband.trials.reader import Trials
 from passband.writers.writing import form_of_name, write, writers
 from support.runs.commands import run
@@ -23,7 +23,7 @@ def several(tmp_path: Path) -> Path:
         filled(tmp_path / f"{task}-{model}", [[1, 0], [1, 1]], task=task, model=model)
         for task, model in (("sums", "a/x"), ("logic", "a/x"), ("sums", "b"))
     ]
-    merge(parts, tmp_path / "all")
+    merge_directories(parts, tmp_path / "all")
     return tmp_path / "all"
 
 

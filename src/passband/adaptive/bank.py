@@ -1,24 +1,113 @@
-"""A bank: calibrated items of several splits, how their answers are scored, where it comes from."""
+"""Banks: calibrated items of several splits, how they are scored, and where they come from."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
-from passband.adaptive.bank_fields import check_header_types, check_item_types, is_number
 from passband.adaptive.bank_file import MARK, BankRows, read_rows, write_rows
 from passband.adaptive.item import BankItem, Option
 from passband.errors import InvalidInput, Place, UnknownName, nearest
+from passband.generate import JsonMapping, JsonObject, Message
 from passband.stats.irt import Items
+
+_ROLES = get_args(get_type_hints(Message)["role"])
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value is a finite number.
+
+    >>> is_number(1.5), is_number(float("nan")), is_number(True), is_number(10**400)
+    (True, False, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return -math.inf < value < math.inf and abs(value) < 1e300
+
+
+def check_header_types(header: JsonMapping, place: Place) -> None:
+    """Raise `InvalidInput` if a field of the header is of a type that it cannot have."""
+    _check(header, _OF_HEADER, place)
+    _check(header.get("sampling") or {}, _OF_SAMPLING, place)
+
+
+def check_item_types(row: JsonMapping, place: Place) -> None:
+    """Raise `InvalidInput` if an optional field of an item is of a type that it cannot have."""
+    _check(row, _OF_ITEM, place)
+
+
+def _check(row: JsonMapping, rules: Mapping[str, _Rule], place: Place) -> None:
+    for name, (holds, wanted) in rules.items():
+        value = row.get(name)
+        if value is not None and not holds(value):
+            raise InvalidInput(f"{name} must be {wanted}; got {value!r:.60}.", place=place)
+
+
+_Rule = tuple[Callable[[Any], bool], str]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _are_messages(value: object) -> bool:
+    return isinstance(value, list) and all(
+        _are_texts(pair) and len(pair) == 2 and pair[0] in _ROLES for pair in value
+    )
+
+
+def _are_choices(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(one, dict) and one.keys() == {"id", "text"} and all(map(_is_text, one.values()))
+        for one in value
+    )
+
+
+_TEXT: _Rule = (_is_text, "text")
+_OBJECT: _Rule = (_is_object, "an object")
+_NUMBER: _Rule = (is_number, "a number")
+_OF_HEADER: Mapping[str, _Rule] = {
+    "name": _TEXT,
+    "scorer": _OBJECT,
+    "sampling": _OBJECT,
+    "provenance": _OBJECT,
+    "hash": _TEXT,
+}
+_OF_SAMPLING: Mapping[str, _Rule] = {
+    "temperature": _NUMBER,
+    "top_p": _NUMBER,
+    "max_tokens": _NUMBER,
+    "stop": (_are_texts, "a list of texts"),
+    "extra": _OBJECT,
+}
+_OF_ITEM: Mapping[str, _Rule] = {
+    "choices": (_are_choices, 'a list of {"id": ..., "text": ...}, both of them text'),
+    "content": _TEXT,
+    "messages": (
+        _are_messages,
+        f'a list of ["role", "text"], the role one of {", ".join(_ROLES)}',
+    ),
+    "doc": _OBJECT,
+    "quality": _OBJECT,
+}
+
 
 VERSION = 1
 _STEEPEST = 50  # no answers tell an item from a steeper one, and posteriors lose their digits
@@ -43,9 +132,9 @@ class Bank:
     items: Sequence[BankItem]
     parameters: Items
     rho: float = 0.0  # correlation of repeated trials of one item, given ability
-    scorer: Mapping[str, Any] = field(default_factory=dict)  # arguments of `make_scorer`
-    sampling: Mapping[str, Any] = field(default_factory=dict)  # that it was calibrated with
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    scorer: JsonMapping = field(default_factory=dict)  # arguments of `make_scorer`
+    sampling: JsonMapping = field(default_factory=dict)  # that it was calibrated with
+    provenance: JsonMapping = field(default_factory=dict)
     hash: str = ""
 
     def __post_init__(self) -> None:
@@ -91,7 +180,7 @@ class Bank:
         return self.items[self.position[key]]
 
     @cached_property
-    def scorer_spec(self) -> Mapping[str, Any]:
+    def scorer_spec(self) -> JsonMapping:
         """The arguments of `make_scorer`; without any, choices are read and text is compared."""
         if self.scorer:
             return self.scorer
@@ -143,7 +232,7 @@ def write_bank(bank: Bank, path: str | Path) -> None:
     write_rows(Path(path), {**_header(bank), "hash": bank.hash}, _rows(bank))
 
 
-def parameters_of(model: str, rows: Sequence[Mapping[str, Any]]) -> Items:
+def parameters_of(model: str, rows: Sequence[JsonMapping]) -> Items:
     """Return the parameters that rows hold as `a`, `b`, `c` or `steps`."""
     columns = {
         name: np.array([float(row.get(name, usual)) for row in rows])
@@ -170,7 +259,7 @@ def _with_right_hash(bank: Bank, given: str | None, place: Place) -> Bank:
 # -- what is in the file -------------------------------------------------------------------
 
 
-def _header(bank: Bank) -> dict[str, Any]:
+def _header(bank: Bank) -> JsonObject:
     return {
         MARK: VERSION,
         "name": bank.name,
@@ -182,9 +271,9 @@ def _header(bank: Bank) -> dict[str, Any]:
     }
 
 
-def _rows(bank: Bank) -> Iterator[dict[str, Any]]:
+def _rows(bank: Bank) -> Iterator[JsonObject]:
     for place, item in enumerate(bank.items):
-        row: dict[str, Any] = {
+        row: JsonObject = {
             "id": item.key,
             "split": item.split,
             "question": item.question,
@@ -199,7 +288,7 @@ def _rows(bank: Bank) -> Iterator[dict[str, Any]]:
         yield {name: value for name, value in row.items() if value is not None}
 
 
-def row_parameters(items: Items, place: int) -> dict[str, Any]:
+def row_parameters(items: Items, place: int) -> JsonObject:
     """Return the parameters of one item as `parameters_of` reads them."""
     a = float(items.a[place])
     if items.steps is not None:
@@ -221,7 +310,7 @@ def _hash_of(bank: Bank) -> str:
 # -- checks --------------------------------------------------------------------------------
 
 
-def _checked_header(rows: BankRows) -> Mapping[str, Any]:
+def _checked_header(rows: BankRows) -> JsonMapping:
     header, place = rows.header, rows.place(1)
     version = header.get(MARK)
     if not isinstance(version, int) or version < 1:
@@ -247,14 +336,14 @@ def _checked_header(rows: BankRows) -> Mapping[str, Any]:
     return header
 
 
-def _refuse_unknown(row: Mapping[str, Any], known: Sequence[str], where: str, place: Place) -> None:
+def _refuse_unknown(row: JsonMapping, known: Sequence[str], where: str, place: Place) -> None:
     for name in row:
         if name not in known:
             hint = nearest(name, known) or f" Known: {', '.join(known)}."
             raise InvalidInput(f"the {where} has an unknown field {name!r}.{hint}", place=place)
 
 
-def _item(row: Mapping[str, Any], place: Place) -> BankItem:
+def _item(row: JsonMapping, place: Place) -> BankItem:
     """Return the item of a row; raise if it lacks something or does not fit together."""
     _refuse_unknown(row, _ROW, "item", place)
     check_item_types(row, place)
@@ -303,7 +392,7 @@ def _choices(given: Any, targets: Sequence[str], place: Place) -> tuple[Option, 
     return tuple(Option(choice["id"], choice["text"]) for choice in given)
 
 
-def _check_parameters(model: str, row: Mapping[str, Any], place: Place) -> None:
+def _check_parameters(model: str, row: JsonMapping, place: Place) -> None:
     a, c = row.get("a", 1.0), row.get("c", 0.0)
     if not is_number(a) or not 0 < a <= _STEEPEST:
         raise InvalidInput(
@@ -343,9 +432,7 @@ def _is_difficulty(value: object) -> bool:
     return is_number(value) and abs(float(value)) <= _FURTHEST  # type: ignore[arg-type]
 
 
-def _check_slope(
-    model: str, row: Mapping[str, Any], first: Mapping[str, Any], place: Place
-) -> None:
+def _check_slope(model: str, row: JsonMapping, first: JsonMapping, place: Place) -> None:
     a, other = row.get("a", 1.0), first.get("a", 1.0)
     if model == "1pl" and a != other:
         raise InvalidInput(

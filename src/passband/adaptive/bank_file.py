@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput, Place
 from passband.files import read_parquet, require_file, text_lines
+from passband.generate import JsonMapping, JsonObject
 
 ENDINGS = (".jsonl", ".parquet")
 MARK = "passband_bank"  # the header's first key; its value is the version of the format
@@ -23,8 +24,8 @@ class BankRows(NamedTuple):
     """The header of a bank and its rows, each with its line in the file."""
 
     path: Path
-    header: Mapping[str, Any]
-    rows: Sequence[tuple[int, Mapping[str, Any]]]
+    header: JsonMapping
+    rows: Sequence[tuple[int, JsonMapping]]
 
     def place(self, line: int) -> Place:
         return Place(self.path, line)
@@ -37,7 +38,7 @@ def read_rows(path: Path) -> BankRows:
     return _read_parquet(path) if path.suffix == ".parquet" else _read_lines(path)
 
 
-def write_rows(path: Path, header: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> None:
+def write_rows(path: Path, header: JsonMapping, rows: Iterable[JsonMapping]) -> None:
     """Write a file as a whole: another process sees the old one or the new one."""
     _check_ending(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,11 +77,11 @@ def _read_lines(path: Path) -> BankRows:
     return BankRows(path, rows[0][1], rows[1:])
 
 
-def _start(rows: Sequence[tuple[int, Mapping[str, Any]]]) -> str:
+def _start(rows: Sequence[tuple[int, JsonMapping]]) -> str:
     return f"{_json(rows[0][1])[:60]}" if rows else "nothing"
 
 
-def _object(text: str, place: Place) -> Mapping[str, Any]:
+def _object(text: str, place: Place) -> JsonMapping:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -103,7 +104,7 @@ def _read_parquet(path: Path) -> BankRows:
     return BankRows(path, header, rows)
 
 
-def _without_nulls(row: Mapping[str, Any], place: Place) -> dict[str, Any]:
+def _without_nulls(row: JsonMapping, place: Place) -> JsonObject:
     present = {name: value for name, value in row.items() if value is not None}
     return {n: _loaded(n, v, place) if n in _AS_JSON else v for n, v in present.items()}
 
@@ -117,9 +118,7 @@ def _loaded(name: str, text: Any, place: Place) -> Any:
         ) from None
 
 
-def _write_parquet(
-    path: Path, header: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
-) -> None:
+def _write_parquet(path: Path, header: JsonMapping, rows: Sequence[JsonMapping]) -> None:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

@@ -15,6 +15,7 @@ from passband.adaptive.bank import Bank, check_split
 from passband.adaptive.item import BankItem, Option
 from passband.adaptive.respondents import Record, Respondent
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
+from passband.generate import JsonMapping, JsonObject
 from passband.stats.irt import Calibration, ItemModel, calibrate
 from passband.types import Floats
 from passband.version import __version__
@@ -88,7 +89,7 @@ def _matrices(respondents: Sequence[Respondent], keys: Sequence[str]) -> tuple[F
     return totals, trials
 
 
-def _anchors(anchor: Bank | None, records: Mapping[str, Record], model: str) -> dict[str, Any]:
+def _anchors(anchor: Bank | None, records: Mapping[str, Record], model: str) -> JsonObject:
     if anchor is None:
         return {}
     keys = list(records)
@@ -124,7 +125,7 @@ def _check_same(anchor: Bank, key: str, record: Record) -> None:
 
 
 def _records(respondents: Sequence[Respondent], keys: Sequence[str]) -> dict[str, Record]:
-    """Return what was asked by key; problems of one id must have the same targets."""
+    """Return recorded problems by key; problems with one id must have the same targets."""
     found: dict[str, Record] = {}
     for one in respondents:
         for key, record in one.problems.items():
@@ -176,7 +177,7 @@ def _choices(record: Record) -> tuple[tuple[Option, ...] | None, tuple[str, ...]
 
 
 def _quality(fitted: Calibration, place: int, trials: Floats) -> dict[str, float]:
-    """Return the errors and the fit of an item, rounded, those that are known."""
+    """Return the known standard errors and fit of an item, rounded."""
     values = {
         "se_a": fitted.se.a[place],
         "se_b": fitted.se.b[place],
@@ -204,7 +205,7 @@ def _splits(split_by: str | None, records: Mapping[str, Record]) -> dict[str, st
     return found
 
 
-def _value(doc: Mapping[str, Any], name: str, key: str) -> Any:
+def _value(doc: JsonMapping, name: str, key: str) -> Any:
     if doc.get(name) is None:
         hint = nearest(name, doc) or f" It has {', '.join(doc) or 'none'}."
         raise UnknownName(f"the data of problem {key!r} have no {name!r}.{hint}")
@@ -243,7 +244,7 @@ def _drawn(key: str, shares: Mapping[str, float]) -> str:
 # -- the bank as a whole ---------------------------------------------------------------------
 
 
-def _scorer(respondents: Sequence[Respondent]) -> dict[str, Any]:
+def _scorer(respondents: Sequence[Respondent]) -> JsonObject:
     """Return the scorer that all respondents share, if they do, without its scale."""
     specs = [one.scorer for one in respondents]
     first = specs[0]
@@ -252,7 +253,7 @@ def _scorer(respondents: Sequence[Respondent]) -> dict[str, Any]:
     return {name: value for name, value in first.items() if name != "bounds"}
 
 
-def _sampling(respondents: Sequence[Respondent]) -> dict[str, Any]:
+def _sampling(respondents: Sequence[Respondent]) -> JsonObject:
     """Return the settings that all respondents share."""
     settings = [one.sampling or {} for one in respondents]
     return {
@@ -264,7 +265,7 @@ def _sampling(respondents: Sequence[Respondent]) -> dict[str, Any]:
 
 def _provenance(
     respondents: Sequence[Respondent], fitted: Calibration, trials: Floats, anchor: Bank | None
-) -> dict[str, Any]:
+) -> JsonObject:
     names = [one.name for one in respondents]
     return {
         "passband": __version__,

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, NamedTuple, get_args
 
 from passband.errors import InvalidInput, UnknownName, nearest
+from passband.generate import JsonMapping, JsonObject
 
 Selection = Literal["information", "kl", "randomesque", "random"]
 Method = Literal["eap", "map", "mle", "wle"]
@@ -63,7 +64,7 @@ class Design:
             self._check_content(self.content)
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Design:
+    def of(cls, values: JsonMapping) -> Design:
         """Return the design that `as_json` gave; raise on a name that is no setting."""
         known = [field.name for field in fields(cls)]
         for name in values:
@@ -72,7 +73,7 @@ class Design:
                 raise UnknownName(f"a design has no setting {name!r}.{hint}")
         return cls(**values)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return the settings as JSON holds them."""
         values = asdict(self)
         values["stability"] = None if self.stability is None else list(self.stability)

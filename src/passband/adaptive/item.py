@@ -1,13 +1,13 @@
-"""An item of a bank: what is asked, what is right, and which split and content it belongs to."""
+"""An item of a bank: its question and targets, its split and its content area."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from string import ascii_uppercase
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from passband.generate import Message, Problem
+from passband.generate import JsonMapping, Message, Problem
 from passband.score import Reference
 
 _LETTERS = [*ascii_uppercase, *(a + b for a in ascii_uppercase for b in ascii_uppercase)]
@@ -31,7 +31,7 @@ class BankItem:
     choices: tuple[Option, ...] | None = None
     content: str | None = None  # the area that content balancing counts it in
     messages: tuple[tuple[str, str], ...] = ()  # role and text, where it is not one question
-    doc: Mapping[str, Any] = field(default_factory=dict)  # its row of the data set
+    doc: JsonMapping = field(default_factory=dict)  # its row of the data set
     quality: Mapping[str, float] = field(default_factory=dict)  # standard errors, fit, trials
 
     @property
@@ -50,7 +50,7 @@ class BankItem:
         options = [f"{self.letter(choice.id)}. {choice.text}" for choice in self.choices]
         return "\n".join([self.question, *options, "Answer with the letter only."])
 
-    def problem(self, parameters: Mapping[str, Any]) -> Problem:
+    def problem(self, parameters: JsonMapping) -> Problem:
         """Return the item as a run asks it; `parameters` are stored with it."""
         messages = self.messages or (("user", self.prompt),)
         return Problem(

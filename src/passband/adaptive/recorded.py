@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from passband.adaptive.bank import Bank, parameters_of
 from passband.adaptive.design import Design
 from passband.adaptive.item import BankItem
 from passband.adaptive.test import AdaptiveTest, Scores, replayed
 from passband.errors import InvalidInput
+from passband.generate import JsonMapping
 from passband.trials import ProblemRecord, RunRecord, ScorerRecord, TrialRow, Trials
 
 _NUMBER = re.compile(r"item (\d+):")
@@ -58,7 +58,7 @@ def read_recorded(
     return RecordedTest(test, scored, total - scored, is_path)
 
 
-def _bank(recorded: Mapping[str, Any], problems: Sequence[ProblemRecord]) -> Bank:
+def _bank(recorded: JsonMapping, problems: Sequence[ProblemRecord]) -> Bank:
     docs = [problem.record.get("doc") or {} for problem in problems]
     items = [
         BankItem(problem.key, recorded["split"], "", ("",), content=doc.get("content"))

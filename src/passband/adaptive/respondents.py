@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput
+from passband.generate import JsonMapping
 from passband.readers import Log, Options, read_logs
 from passband.stats.data import Scale
 from passband.trials import RunRecord, Trials, is_run_directory
 
-Record = Mapping[str, Any]  # messages, targets, choices, doc
+Record = JsonMapping  # messages, targets, choices, doc
 
 
 class Tally(NamedTuple):
@@ -31,8 +32,8 @@ class Respondent:
     task: str
     tallies: Mapping[str, Tally]  # by problem; those without a score are left out
     problems: Mapping[str, Record]
-    scorer: Mapping[str, Any] | None = None  # arguments of `make_scorer`, where they are known
-    sampling: Mapping[str, Any] | None = None
+    scorer: JsonMapping | None = None  # arguments of `make_scorer`, where they are known
+    sampling: JsonMapping | None = None
 
 
 def read_respondents(

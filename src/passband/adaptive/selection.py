@@ -128,7 +128,7 @@ class Selector:
         return areas
 
     def _due_area(self, candidates: Bools, asked: Sequence[int]) -> str | None:
-        """Return the area that lags furthest behind its share, of those that have items left."""
+        """Return the content area with items left that lags furthest behind its share."""
         shares = self._design.content or {}
         lag = {
             area: share * (len(asked) + 1) - int(self._areas[area][list(asked)].sum())

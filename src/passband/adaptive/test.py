@@ -39,7 +39,7 @@ class Choice(NamedTuple):
 
 
 class Step(NamedTuple):
-    """An item that was asked, and what was known after its answer."""
+    """An item of the path, and the ability estimate after its answer."""
 
     key: str
     reason: str
@@ -140,7 +140,7 @@ class AdaptiveTest:
 
     @property
     def answered(self) -> set[str]:
-        """The keys of the items that have an answer, those of an unfinished batch included."""
+        """Return the keys of the answered items, including an unfinished batch."""
         places = (self.bank.items[place].key for place in self._answers)
         return {*(step.key for step in self.history), *places}
 
@@ -203,7 +203,7 @@ class AdaptiveTest:
         return self._of_stratum(left) if pick is None and left else pick
 
     def _is_due(self, left: int) -> bool:
-        """Return whether the random stratum is behind its share, or just fits into what is left."""
+        """Return whether the random stratum lags its share, or just fits into the items left."""
         stratum = len(self._selector.stratum)
         expected = stratum * (len(self._asked) + 1) // self._most
         return stratum - left < expected or left >= self._most - len(self._asked)

@@ -57,6 +57,6 @@ def _exit(number: int, frame: FrameType | None) -> None:
 
 
 def _insist() -> None:
-    """Interrupt once more if the command goes on: what is being imported may swallow any error."""
+    """Interrupt once more if the command goes on: a module under import may swallow any error."""
     if not _ended.wait(_AGAIN):
         os.kill(os.getpid(), signal.SIGINT)

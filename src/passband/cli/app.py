@@ -1,143 +1,115 @@
-"""The `passband` command: its verbs, and how an error or a warning reaches the user.
-
-The classes of the command and of its verbs: how arguments are parsed.
-"""
+"""The `passband` command: its verbs, and how an error or a warning reaches the user."""
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
-import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command_from_info
+from typer.models import CommandInfo
 
 from passband import plugins
+from passband.cli.command import (
+    Command,
+    ImportOption,
+    Verbose,
+    command_of,
+    open_logs,
+    printable_errors,
+)
 from passband.cli.help import EXIT_CODES, epilog_of, first_sentence
-from passband.cli.options import ImportOption, Verbose, open_logs, with_shared_options
-from passband.cli.verbs.backup import backup
-from passband.cli.verbs.calibrate import calibrate
-from passband.cli.verbs.check import check
-from passband.cli.verbs.compare import compare
-from passband.cli.verbs.doctor import doctor
-from passband.cli.verbs.export import export
-from passband.cli.verbs.gate import gate
-from passband.cli.verbs.import_logs import import_
-from passband.cli.verbs.init import init
-from passband.cli.verbs.label import label
-from passband.cli.verbs.ls import ls
-from passband.cli.verbs.merge import merge
-from passband.cli.verbs.metrics import metrics
-from passband.cli.verbs.plan import plan
-from passband.cli.verbs.report import report
-from passband.cli.verbs.run import run
-from passband.cli.verbs.salvage import salvage
-from passband.cli.verbs.score import score
-from passband.cli.verbs.serve import serve
-from passband.cli.verbs.show import show
-from passband.cli.verbs.stats import stats
-from passband.cli.verbs.summarize import summarize
-from passband.cli.verbs.validate import validate
-from passband.cli.verbs.view import view
-from passband.errors import InvalidInput, PassbandError, PassbandWarning
+from passband.errors import PassbandError, PassbandWarning
 from passband.report import printable
 from passband.version import __version__
 
+VERBS = (
+    "run", "init", "show", "view", "score", "label", "stats", "report", "summarize", "compare",
+    "gate", "plan", "calibrate", "serve", "import", "export", "merge", "check", "backup", "salvage",
+    "ls", "validate", "metrics", "doctor",
+)  # fmt: skip
 
-class Group(TyperGroup):
+
+class Verbs(MutableMapping[str, TyperCommand]):
+    """The commands by their verbs; each is imported when it is first used."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, TyperCommand] = {}
+
+    def __getitem__(self, verb: str) -> TyperCommand:
+        if verb not in VERBS:
+            raise KeyError(verb)
+        if verb not in self._made:
+            info = CommandInfo(verb, cls=Command, callback=command_of(_function(verb)))
+            info.epilog = epilog_of(verb)
+            command = get_command_from_info(
+                info, pretty_exceptions_short=True, rich_markup_mode=None
+            )
+            assert isinstance(command, Command)
+            self._made[verb] = command
+        return self._made[verb]
+
+    def __setitem__(self, verb: str, command: TyperCommand) -> None:
+        self._made[verb] = command
+
+    def __delitem__(self, verb: str) -> None:
+        del self._made[verb]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(VERBS)
+
+    def __len__(self) -> int:
+        return len(VERBS)
+
+
+def _function(verb: str) -> Callable[..., None]:
+    file, name = ("import_logs", "import_") if verb == "import" else (verb, verb)
+    function: Callable[..., None]
+    function = getattr(importlib.import_module(f"passband.cli.verbs.{file}"), name)
+    return function
+
+
+class CommandGroup(TyperGroup):
     """The command itself, before its verb."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = Verbs()  # type: ignore[assignment]
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the verbs; none is imported for it."""
+        return list(VERBS)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse what comes before the verb; without anything, show the help."""
         if not args and not ctx.resilient_parsing:
             typer.echo(ctx.get_help())
             ctx.exit()
-        with _printable_errors():
+        with printable_errors():
             return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs, each with the whole first sentence of its help."""
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [(name, first_sentence(command.help)) for name, command in commands if command]
+        rows = [(verb, first_sentence(_function(verb).__doc__)) for verb in VERBS]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
 
-class Command(TyperCommand):
-    """A command that refuses an option given twice, where the last one would win silently."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments of a verb."""
-        if not ctx.resilient_parsing:
-            with _printable_errors():
-                _, _, order = self.make_parser(ctx).parse_args(args=list(args))
-            for parameter in order:
-                if _takes_one_value(parameter) and order.count(parameter) > 1:
-                    option = max(parameter.opts, key=len)
-                    what = option.lstrip("-").replace("-", " ")
-                    raise InvalidInput(f"{option} was given twice; one {what} per command.")
-        with _printable_errors():
-            return super().parse_args(ctx, args)
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return the words of the usage, arguments as TASK..., not {TASK}...."""
-        return [re.sub(r"[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments and options; arguments without the Python type of their values."""
-        records = [(each, each.get_help_record(ctx)) for each in self.get_params(ctx)]
-        for title, kind in (("Arguments", "argument"), ("Options", "option")):
-            rows = [
-                (re.sub(r"\s+<.*>$", "", record[0]) if kind == "argument" else record[0], record[1])
-                for each, record in records
-                if record is not None and each.param_type_name == kind
-            ]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
-
-
-@contextmanager
-def _printable_errors() -> Iterator[None]:
-    """Escape what a terminal would obey in an argument that is quoted in an error.
-
-    An argument may be the name of a file that the shell has put in place of a pattern.
-    """
-    try:
-        yield
-    except Exception as error:
-        message = getattr(error, "message", None)  # a usage error, of typer or of click
-        if isinstance(message, str):
-            error.message = printable(message)  # type: ignore[attr-defined]
-        raise
-
-
-def _takes_one_value(parameter: object) -> bool:
-    return isinstance(parameter, TyperOption) and not (
-        parameter.multiple or parameter.is_flag or parameter.count
-    )
-
-
 app = typer.Typer(
     name="passband",
-    cls=Group,
+    cls=CommandGroup,
     help="Evaluate stochastic models by asking every problem many times.",
     epilog=f"\b\n{EXIT_CODES}\nEvery verb has its own --help, with examples.",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for verb in (
-    run, init, show, view, score, label, stats, report, summarize, compare, gate, plan, calibrate,
-    serve, import_, export, merge, check, backup, salvage, ls, validate, metrics, doctor,
-):  # fmt: skip
-    word = verb.__name__.rstrip("_")
-    app.command(word, cls=Command, epilog=epilog_of(word))(with_shared_options(verb))
 
 
 def _print_version(wanted: bool) -> None:
@@ -173,7 +145,7 @@ def main() -> None:
         # Never crash on a character that the terminal cannot encode.
         sys.stdout.reconfigure(errors="backslashreplace")
     with reported_errors():
-        app()
+        app(prog_name="passband")  # also for python -m passband, and for shell completion
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from passband.registry import Registry
 
 
-class Item(NamedTuple):
+class CatalogueItem(NamedTuple):
     """One registered name."""
 
     name: str
@@ -17,7 +17,7 @@ class Item(NamedTuple):
     plugin: str | None = None  # None: built in
 
 
-def catalogue() -> dict[str, list[Item]]:
+def catalogue() -> dict[str, list[CatalogueItem]]:
     """Return the registered names of every kind, sorted."""
     from passband.generate import providers
     from passband.readers import readers
@@ -32,7 +32,7 @@ def catalogue() -> dict[str, list[Item]]:
             aggregations, ((name, aggregations.get(name)) for name in aggregations)
         ),
         "interval methods": [
-            Item(name, methods.get(name).summary, methods.plugin_of(name))
+            CatalogueItem(name, methods.get(name).summary, methods.plugin_of(name))
             for name in sorted(methods)
         ],
         "providers": _items(providers, ((name, providers.get(name).make) for name in providers)),
@@ -40,12 +40,12 @@ def catalogue() -> dict[str, list[Item]]:
     }
 
 
-def metric_items() -> list[Item]:
+def metric_items() -> list[CatalogueItem]:
     """Return the metrics as they are spelt, with K for a number."""
     from passband.stats.metric import families
 
     return [
-        Item(
+        CatalogueItem(
             f"{key}K" if families.get(key).takes_k else key,
             families.get(key).summary,
             families.plugin_of(key),
@@ -54,9 +54,9 @@ def metric_items() -> list[Item]:
     ]
 
 
-def _items(registry: Registry[Any], functions: Iterable[tuple[str, object]]) -> list[Item]:
+def _items(registry: Registry[Any], functions: Iterable[tuple[str, object]]) -> list[CatalogueItem]:
     return [
-        Item(name, _first_line(function), registry.plugin_of(name))
+        CatalogueItem(name, _first_line(function), registry.plugin_of(name))
         for name, function in sorted(functions, key=lambda pair: pair[0])
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -104,16 +104,15 @@ def first_sentence(text: str | None) -> str:
 # -- values --------------------------------------------------------------------------------
 
 
-def name_values(parameters: Iterable[inspect.Parameter]) -> None:
-    """Name the values of options and arguments by what they are: N, X, TEXT, PATH."""
-    for parameter in parameters:
-        if get_origin(parameter.annotation) is not Annotated:
-            continue
-        kind, *infos = get_args(parameter.annotation)
-        for info in infos:
-            if getattr(info, "metavar", "") is None:
-                is_argument = type(info).__name__ == "ArgumentInfo"
-                info.metavar = parameter.name.upper() if is_argument else _value_of(kind)
+def name_value(parameter: inspect.Parameter) -> None:
+    """Name the value of an option or argument by what it is: N, X, TEXT, PATH."""
+    if get_origin(parameter.annotation) is not Annotated:
+        return
+    kind, *infos = get_args(parameter.annotation)
+    for info in infos:
+        if info.metavar is None:
+            is_argument = type(info).__name__ == "ArgumentInfo"
+            info.metavar = parameter.name.upper() if is_argument else _value_of(kind)
 
 
 def _value_of(kind: Any) -> str | None:

@@ -1,8 +1,6 @@
 """Printing: rows and JSON to standard output, remarks and notes to standard error.
 
 Printing what may be longer than the screen: through a pager on a terminal, and plainly else.
-
-The options of the table that a run ends with.
 """
 
 from __future__ import annotations
@@ -19,15 +17,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from json import dumps
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import typer
 
 from passband.report import Row, TerminalStyle, printable, render
 
 if TYPE_CHECKING:
-    from passband.report import Layout, Style
-    from passband.stats.data import Policy
+    from passband.report import Style
     from passband.summary import Summary
 
 
@@ -152,7 +149,7 @@ def pager_command(environment: Mapping[str, str]) -> list[str] | None:
 
 
 def _passes_colours(command: list[str], environment: Mapping[str, str]) -> bool:
-    """Return whether a pager shows colours as such: less, where it is not told otherwise."""
+    """Return whether a pager shows colours as such: less, unless its options say otherwise."""
     if PurePath(command[0]).name != "less":
         return False
     options = environment.get("LESS", "-R") + " ".join(command[1:])
@@ -195,21 +192,3 @@ def _has_unicode() -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
-
-
-class TableOptions(NamedTuple):
-    """What the table of a run holds, and how it is written."""
-
-    metrics: Sequence[str]
-    level: float
-    policy: Policy = "drop"
-    layout: Layout = "long"
-    digits: int | None = None
-    percent: bool = False
-    notes: bool = False
-
-    def style(self) -> Style:
-        """Return how it is written; the import is heavy, and the first request comes earlier."""
-        from passband.report import Style
-
-        return Style(self.digits, self.percent, self.layout, self.notes)

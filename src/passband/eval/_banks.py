@@ -59,7 +59,7 @@ def posterior_probabilities(counts: Ints, alpha: Floats) -> Floats:
 
 def joint_probabilities(counts: Ints, alpha: Floats) -> Floats:
     """Return the probability of each pair of banks with the same category probabilities."""
-    from scipy.special import gammaln
+    from passband.stats.special import gammaln
 
     if len(counts) ** 2 > _MOST_PAIRS:
         raise InvalidInput(
@@ -77,7 +77,7 @@ def joint_probabilities(counts: Ints, alpha: Floats) -> Floats:
 
 def given_probabilities(counts: Ints, chances: Floats) -> Floats:
     """Return the probability of each bank given category probabilities, a row per draw."""
-    from scipy.special import xlogy
+    from passband.stats.special import xlogy
 
     logs = _log_ways(counts) + sum(
         xlogy(counts[:, category], chances[:, category, None])
@@ -88,7 +88,7 @@ def given_probabilities(counts: Ints, chances: Floats) -> Floats:
 
 def drawn_probabilities(counts: Ints, recorded: Ints) -> Floats:
     """Return the probability of each bank when its attempts are drawn from recorded ones."""
-    from scipy.special import gammaln
+    from passband.stats.special import gammaln
 
     possible = (counts <= recorded).all(axis=1)
     left = np.maximum(recorded - counts, 0)
@@ -131,14 +131,14 @@ def _partitions(items: list[int]) -> list[list[list[int]]]:
 
 
 def _log_ways(counts: Ints) -> Floats:
-    from scipy.special import gammaln
+    from passband.stats.special import gammaln
 
     ways: Floats = gammaln(counts.sum(axis=1) + 1.0) - gammaln(counts + 1.0).sum(axis=1)
     return ways
 
 
 def _log_rise(counts: Ints, alpha: Floats) -> Floats:
-    from scipy.special import gammaln
+    from passband.stats.special import gammaln
 
     rise: Floats = (gammaln(counts + alpha) - gammaln(alpha)).sum(axis=1)
     return rise

@@ -285,7 +285,7 @@ def checked_weights(weights: ArrayLike, size: int) -> Floats:
 
 def _rise(inside: Floats, whole: Floats, draws: int) -> Floats:
     """Return the probability that all of some draws fall inside, under each posterior."""
-    from scipy.special import gammaln
+    from passband.stats.special import gammaln
 
     logs = gammaln(inside + draws) - gammaln(inside) - gammaln(whole + draws) + gammaln(whole)
     return np.asarray(np.exp(logs), dtype=np.float64)

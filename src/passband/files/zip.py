@@ -1,16 +1,14 @@
-"""The directory of a ZIP file: where each member is, read from its end or, if that is lost, found.
-
-Names of members are keys of a dictionary and nothing else: no path is ever made of one.
-
-The members of a ZIP file, unpacked within caps; their sizes and checksums are checked.
+"""Read the members of a ZIP file within caps, also where its directory is lost.
 
     with ZipMembers(path) as members:
         header = members.read("header.json")
         for chunk in members.chunks("summaries.json"):
             ...
 
-Members are stored as they are, or packed with deflate or Zstandard. What unpacks to more than the
-directory says, or to far more than a log could, is refused before it fills the memory.
+The directory at the end of the file says where each member is; without it, members are searched
+for. Members are stored as they are, or packed with deflate or Zstandard; their sizes and checksums
+are checked. What unpacks to more than the directory says, or to far more than a log could, is
+refused before it fills the memory. No path is ever made of the name of a member.
 """
 
 from __future__ import annotations

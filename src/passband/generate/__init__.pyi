@@ -10,9 +10,10 @@ from passband.generate.inspect.engine import subject_factory as subject_factory
 from passband.generate.inspect.installed import message_of as message_of
 from passband.generate.inspect.installed import require_inspect as require_inspect
 from passband.generate.inspect.model import is_known_to_inspect as is_known_to_inspect
-from passband.generate.inspect.samples import problem_of as problem_of
+from passband.generate.inspect.model import is_model_of_inspect as is_model_of_inspect
 from passband.generate.inspect.source import InspectTask as InspectTask
 from passband.generate.inspect.source import load_inspect_tasks as load_inspect_tasks
+from passband.generate.inspect.source import problem_of as problem_of
 from passband.generate.inspect.source import source_of as source_of
 from passband.generate.problem import Problem as Problem
 from passband.generate.provider import Completion as Completion
@@ -22,6 +23,8 @@ from passband.generate.provider import Finish as Finish
 from passband.generate.provider import GaveUp as GaveUp
 from passband.generate.provider import Hopeless as Hopeless
 from passband.generate.provider import InvalidReply as InvalidReply
+from passband.generate.provider import JsonMapping as JsonMapping
+from passband.generate.provider import JsonObject as JsonObject
 from passband.generate.provider import Message as Message
 from passband.generate.provider import Provider as Provider
 from passband.generate.provider import ProviderFault as ProviderFault
@@ -57,4 +60,6 @@ from passband.generate.subject import ProviderSubject as ProviderSubject
 from passband.generate.subject import Seeds as Seeds
 from passband.generate.subject import Subject as Subject
 from passband.generate.subject import SubjectFactory as SubjectFactory
+from passband.generate.subject import adapted as adapted
 from passband.generate.subject import make_subject as make_subject
+from passband.generate.tiny.provider import Tiny as Tiny

@@ -1,14 +1,9 @@
 """A provider that calls a Python function: `python:module:function`, plain or async.
 
-Calls of a model's function, plain or async, each with a deadline that costs no other call.
-
-A plain function is called in a thread (`Threads`). A coroutine is awaited in the event loop: one
-that is late is cancelled, and left behind if it does not end. One that blocks the loop cannot be
-stopped; the time that it takes is added to the deadlines of the others, and a warning says so.
-
-Daemon threads in which plain functions are called, so that they do not block an event loop.
-
-How long an event loop was held up by code that blocks it.
+A plain function is called in a daemon thread, so that it does not block the event loop. A coroutine
+is awaited in the event loop: one that is late is cancelled, and left behind if it does not end. One
+that blocks the loop cannot be stopped; the time that it takes is added to the deadlines of the
+others, and a warning says so.
 """
 
 from __future__ import annotations
@@ -32,6 +27,9 @@ from passband.generate.provider import (
     Crashed,
     Hopeless,
     InvalidReply,
+    JsonMapping,
+    JsonObject,
+    Provider,
     Request,
     TimedOut,
 )
@@ -289,7 +287,7 @@ async def _end(task: asyncio.Future[Any]) -> None:
             asyncio.tasks._unregister_task(task)  # type: ignore[arg-type]
 
 
-class Function:
+class Function(Provider):
     """A model that is a function of the prompt.
 
     The function takes the prompt as its first argument and, of the following, those that it has
@@ -308,7 +306,7 @@ class Function:
         learn_secrets()  # that it may send, and give back
 
     @cached_property
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> JsonMapping:
         """Digests of the function's source, which a resumed run has to have too."""
         return {"function": function_spec(self._function)}
 
@@ -329,7 +327,7 @@ class Function:
     async def close(self) -> None:
         self._calls.close()
 
-    def _arguments(self, request: Request) -> dict[str, Any]:
+    def _arguments(self, request: Request) -> JsonObject:
         sampling = request.sampling
         offered = {
             "messages": [{"role": m.role, "content": m.content} for m in request.messages],

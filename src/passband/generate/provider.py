@@ -22,12 +22,20 @@ ProviderFault(PassbandError)   one attempt gave no completion
 from __future__ import annotations
 
 import copyreg
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from passband.errors import PassbandError
 from passband.score import Score
+
+if TYPE_CHECKING:
+    from passband.generate.servers.models_endpoint import ServedModel
+
+JsonObject = dict[str, Any]  # an object of JSON, or plain values by name
+JsonMapping = Mapping[str, Any]  # the same, not to be changed
 
 Finish = Literal["stop", "length", "content_filter", "limit", "tool_call", "unknown"]
 """Why an answer ended; "limit" is one of the task: of messages, tokens, time or cost.
@@ -53,12 +61,12 @@ class Sampling:
     top_p: float | None = None
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)  # sent to the server as it is
+    extra: JsonMapping = field(default_factory=dict)  # sent to the server as it is
     length_name: str = field(default="max_tokens", repr=False)  # of the limit, in a request
 
     @property
-    def spec(self) -> dict[str, Any]:
-        """What completions depend on, by name; the name of the limit is not part of it."""
+    def spec(self) -> JsonObject:
+        """Return what completions depend on, by name, without the name of the length limit."""
         return {name: value for name, value in asdict(self).items() if name != "length_name"}
 
 
@@ -80,7 +88,7 @@ class Completion(NamedTuple):
     completion_tokens: int | None = None
     seed: int | None = None  # the one that was used, not the one that was requested
     request_id: str | None = None
-    transcript: list[dict[str, Any]] | None = None  # messages and tool calls on the way
+    transcript: list[JsonObject] | None = None  # messages and tool calls on the way
     cost: float | None = None  # where the model knows it; else tokens times price
     scores: Mapping[str, Score] | None = None  # that the model brings, by name of the scorer
     latency_ms: int | None = None  # where the model knows it; else the time that the call took
@@ -89,24 +97,59 @@ class Completion(NamedTuple):
     cached_tokens: int | None = None  # of `prompt_tokens`, where the server counts them
 
 
-class Provider(Protocol):
-    """A model that answers requests.
+class Backend:
+    """Describe how a model is reached and what its answers depend on; everything has a default.
 
-    A provider that asks a server also has `address`: scheme, host and path, nothing secret, and
-    several of them separated by a comma and a space where they share the requests. One
-    that can change under its name has `spec`, a mapping of what its answers depend on: a resumed
-    run has to have the same.
+    `config` and `notes` are read again whenever they are needed, because requests may change them.
     """
 
-    batch: int  # completions that one call may ask for
+    batch: int = 1  # completions that one call may ask for
+    address: str | None = None  # scheme, host and path of the server, nothing secret
+    one_seed: bool = False  # whether a call uses the first of its seeds alone
 
-    async def generate(self, request: Request) -> Sequence[Completion]:
-        """Make one attempt; return completions, perhaps fewer than seeds, or raise a fault."""
-        ...
+    # Cached, unlike a property, an attribute can be assigned by a class that derives from this.
+    @cached_property
+    def spec(self) -> JsonMapping:
+        """Return what answers depend on; a resumed run has to have the same."""
+        return {}
+
+    @cached_property
+    def config(self) -> JsonMapping:
+        """Return settings of the requests to record, though answers do not depend on them."""
+        return {}
+
+    @cached_property
+    def notes(self) -> Sequence[str]:
+        """Return what the user should know about the requests so far."""
+        return ()
+
+    def ignored(self, sampling: Sampling, *, seeds: bool) -> Sequence[str]:
+        """Return sentences on settings that are known to have no effect."""
+        return ()
+
+    async def reset(self) -> None:
+        """Drop every connection: a sleep of the machine has left them dead."""
 
     async def close(self) -> None:
         """Release connections, threads and memory."""
-        ...
+
+
+class Provider(Backend, ABC):
+    """A model that answers requests.
+
+    A provider that shares its requests between several servers has all their addresses, with a
+    comma and a space between them.
+    """
+
+    name: str = ""  # that trials are recorded under; empty for that of the class
+
+    @abstractmethod
+    async def generate(self, request: Request) -> Sequence[Completion]:
+        """Make one attempt; return completions, perhaps fewer than seeds, or raise a fault."""
+
+    async def served(self) -> Sequence[ServedModel] | None:
+        """Return the models that the server lists; None if it gives no list."""
+        return None
 
 
 class ProviderFault(PassbandError):

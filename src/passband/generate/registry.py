@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from passband.errors import InvalidInput, UnknownName
-from passband.generate.provider import Provider
+from passband.generate.adapters import adapted_provider
+from passband.generate.provider import JsonObject, Provider
 from passband.registry import Registry
 
 
@@ -34,7 +35,7 @@ class Connection:
 
     @property
     def has_secrets(self) -> bool:
-        """Whether it holds values that must not leave this machine."""
+        """Return whether it holds values that must not leave this machine."""
         urls = [urlsplit(url) for url in self.base_urls]
         return bool(self.headers) or any(url.username or url.password for url in urls)
 
@@ -64,13 +65,10 @@ def register_provider(
     The factory gets the text after the colon and a `Connection`, and returns a `Provider`. A
     provider that `is_local` has the price 0; the prices of others are read from a price file.
 
-    >>> from passband.generate.provider import Completion
-    >>> class Echo:
-    ...     batch = 1
+    >>> from passband.generate.provider import Completion, Provider
+    >>> class Echo(Provider):
     ...     async def generate(self, request):
     ...         return [Completion(request.messages[-1].content)]
-    ...     async def close(self):
-    ...         pass
     >>> @register_provider("echo")
     ... def echo(model, connection):
     ...     return Echo()
@@ -113,7 +111,7 @@ def make_provider(model: str, connection: Connection | None = None) -> Provider:
             "" if colon else " For an OpenAI-compatible server use openai:NAME with --base-url URL."
         )
         raise InvalidInput(f"--model {model}: {error}{hint}") from None
-    return provider.make(rest, connection)
+    return adapted_provider(provider.make(rest, connection))
 
 
 def _pool(model: str, connection: Connection, urls: Sequence[str]) -> Provider:
@@ -162,7 +160,7 @@ def _google(model: str, connection: Connection) -> Provider:
     return GoogleServer(model, batch=connection.batch, **_options(connection))
 
 
-def _options(connection: Connection) -> dict[str, Any]:
+def _options(connection: Connection) -> JsonObject:
     return {
         "base_url": next(iter(connection.base_urls), None),
         "timeout": connection.timeout,

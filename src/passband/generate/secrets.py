@@ -192,10 +192,10 @@ def read_headers(words: Iterable[str]) -> dict[str, str]:
         name = name.strip()
         if not equals:
             raise InvalidInput(
-                f"--header takes NAME=VALUE; got {_shown_headers(name)} without an equals sign."
+                f"--header takes NAME=VALUE; got {_printable_name(name)} without an equals sign."
             )
         if name.lower() in map(str.lower, headers):
-            raise InvalidInput(f"--header {_shown_headers(name)} is given twice.")
+            raise InvalidInput(f"--header {_printable_name(name)} is given twice.")
         headers[name] = _expanded(name, value.strip())
     check_headers(headers)
     return headers
@@ -207,7 +207,7 @@ def check_headers(headers: Mapping[str, str]) -> None:
     for name, value in pairs:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise InvalidInput(
-                f"--header {_shown_headers(str(name))}: this is no name of a header."
+                f"--header {_printable_name(str(name))}: this is no name of a header."
             )
         if name.lower() in _OURS:
             raise InvalidInput(f"--header {name}: this header belongs to passband's own client.")
@@ -262,10 +262,10 @@ def _expanded(name: str, value: str) -> str:
     variable = match[1] or match[2]
     found = os.environ.get(variable, "").strip()
     if not found:
-        raise InvalidInput(f"--header {_shown_headers(name)}: the variable {variable} is not set.")
+        raise InvalidInput(f"--header {_printable_name(name)}: the variable {variable} is not set.")
     return f"{scheme}{blank}{found}"
 
 
-def _shown_headers(name: str) -> str:
-    """Return a name as it is shown; what is no name may be a secret."""
+def _printable_name(name: str) -> str:
+    """Return a header's name for a message; anything that is not a name may be a secret."""
     return name if _NAME.fullmatch(name) and len(name) <= 40 else "(not a name)"

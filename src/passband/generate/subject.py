@@ -9,97 +9,63 @@ which it is asked: its `SubjectFactory` makes a subject of the model.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import Any, Protocol, cast
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Sequence
+from functools import cached_property
+from typing import Any, cast
 
+from passband.errors import InvalidInput
+from passband.generate.adapters import Adapted, adapted_provider
 from passband.generate.problem import Problem
-from passband.generate.provider import Completion, Provider, Request, Sampling
+from passband.generate.provider import Backend, Completion, JsonMapping, Provider, Request, Sampling
 from passband.generate.registry import Connection, make_provider
 
 Seeds = tuple[int | None, ...]
 
 
-class Subject(Protocol):
-    """The thing that is evaluated: a model, an agent, a function.
+class Subject(Backend, ABC):
+    """The thing that is evaluated: a model, an agent, a function."""
 
-    A subject may also have `address`, the server that it asks (`ProviderSubject.address`),
-    `one_seed`, and `async reset()`, which drops connections that died while the machine slept;
-    `is_costly`, which counts a trial as in flight until it is on disk, so that a kill loses no more
-    than are in flight; `spec`, a mapping of further settings that its answers depend on and that a
-    resumed run has to have too, and `config`, a mapping of those that are only recorded; `notes`, a
-    list of what the user should know about its requests so far, and `ignored(sampling, seeds=...)`,
-    which returns sentences on settings that are known to have no effect.
-    """
+    name: str  # that its trials are recorded under
+    is_costly: bool = False  # whether a trial is in flight until it is on disk, for a kill to spare
 
-    @property
-    def name(self) -> str:
-        """The name that its trials are recorded under."""
-        ...
-
-    @property
-    def batch(self) -> int:
-        """The most trials that one call of `answer` may request."""
-        ...
-
+    @abstractmethod
     async def answer(
         self, problem: Problem, sampling: Sampling, seeds: Seeds, trials: Sequence[int]
     ) -> Sequence[Completion]:
-        """Make one attempt at these trials, each with its seed.
+        """Make one attempt at these trials, each with its seed; `batch` is the most of them.
 
         Returns their completions in order, perhaps fewer than there are trials.
         """
-        ...
-
-    async def close(self) -> None:
-        """Release connections, threads and memory."""
-        ...
 
 
-class ProviderSubject:
+class ProviderSubject(Subject):
     """A provider that is sent each problem's messages."""
 
     def __init__(self, provider: Provider, name: str | None = None) -> None:
         self.provider = provider
-        self.name = name or str(getattr(provider, "name", type(provider).__name__))
+        self.name = name or provider.name or type(provider).__name__
+        self.batch, self.address = provider.batch, provider.address
+        self.one_seed = provider.one_seed
+
+    @cached_property
+    def spec(self) -> JsonMapping:
+        """Return what answers depend on beyond the model's name, such as weights."""
+        return self.provider.spec
 
     @property
-    def batch(self) -> int:
-        """Completions that one request may ask for."""
-        return self.provider.batch
-
-    @property
-    def address(self) -> str | None:
-        """Scheme, host and path of the server; None for a model in this process."""
-        return getattr(self.provider, "address", None)
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        """What answers depend on beyond the model's name: the source of a function, weights."""
-        return getattr(self.provider, "spec", {})
-
-    @property
-    def one_seed(self) -> bool:
-        """Whether a request uses the first of its seeds alone, so that no others are derived."""
-        return getattr(self.provider, "one_seed", False)
-
-    @property
-    def config(self) -> Mapping[str, Any]:
-        """Settings of its requests that the provider has changed, where it says so."""
-        config = getattr(self.provider, "config", None)
-        return config if isinstance(config, Mapping) else {}
+    def config(self) -> JsonMapping:
+        """Return settings of its requests that the provider has changed."""
+        return self.provider.config
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the user should know about its requests so far."""
-        notes = getattr(self.provider, "notes", None)
-        return notes if isinstance(notes, list) else []
+        """Return what the user should know about its requests so far."""
+        return self.provider.notes
 
     def ignored(self, sampling: Sampling, *, seeds: bool) -> Sequence[str]:
         """Return sentences on settings that are known to have no effect on this provider."""
-        if not hasattr(self.provider, "ignored"):
-            return []
-        sentences: Sequence[str] = self.provider.ignored(sampling, seeds=seeds)
-        return sentences
+        return self.provider.ignored(sampling, seeds=seeds)
 
     def answer(
         self, problem: Problem, sampling: Sampling, seeds: Seeds, trials: Sequence[int]
@@ -108,10 +74,7 @@ class ProviderSubject:
         return self.provider.generate(Request(problem.messages, sampling, seeds))
 
     async def reset(self) -> None:
-        """Drop connections, where the provider has any."""
-        reset: Callable[[], Awaitable[None]] | None = getattr(self.provider, "reset", None)
-        if reset is not None:
-            await reset()
+        await self.provider.reset()
 
     async def close(self) -> None:
         await self.provider.close()
@@ -133,14 +96,46 @@ def make_subject(model: Model, connection: Connection | None = None) -> Subject:
     connection = connection or Connection()
     if isinstance(model, str):
         return ProviderSubject(make_provider(model, connection), model)
-    if hasattr(model, "answer"):
-        return cast("Subject", model)
-    if hasattr(model, "generate"):
-        return ProviderSubject(cast("Provider", model))
+    backend = adapted(model)
+    if isinstance(backend, Subject):
+        return backend
+    if isinstance(backend, Provider):
+        return ProviderSubject(backend, backend.name or type(model).__name__)
     from passband.generate.function import Function
 
-    provider = Function(model, timeout=connection.timeout, threads=connection.concurrency)
-    return ProviderSubject(provider, _function_name(model))
+    function = cast("Callable[..., Any]", model)
+    provider = Function(function, timeout=connection.timeout, threads=connection.concurrency)
+    return ProviderSubject(provider, _function_name(function))
+
+
+def adapted(model: Model) -> Model:
+    """Return an object with `answer` or `generate` as a `Subject` or `Provider`; others as is."""
+    if isinstance(model, (str, Backend)):
+        return model
+    if hasattr(model, "answer"):
+        return _AdaptedSubject(model)
+    return adapted_provider(model) if hasattr(model, "generate") else model
+
+
+class _AdaptedSubject(Adapted, Subject):
+    """An object with `answer` whose class does not derive from `Subject`."""
+
+    def __init__(self, subject: Any) -> None:
+        super().__init__(subject)
+        if not self.name:
+            raise InvalidInput(
+                f"{type(subject).__name__} has no name, which its trials are recorded under: give "
+                "it an attribute `name`."
+            )
+        self.is_costly = self._attribute("is_costly", False)
+
+    async def answer(
+        self, problem: Problem, sampling: Sampling, seeds: Seeds, trials: Sequence[int]
+    ) -> Sequence[Completion]:
+        completions: Sequence[Completion] = await self.wrapped.answer(
+            problem, sampling, seeds, trials
+        )
+        return completions
 
 
 def _function_name(function: Callable[..., Any]) -> str:

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
+from passband.generate.provider import JsonObject
+
 
 class Tokens(NamedTuple):
     """The tokens of one completion; None where they were not counted."""
@@ -27,9 +29,10 @@ class Tokens(NamedTuple):
 def shared_usage(usage: Any, texts: Sequence[str | None]) -> list[Tokens]:
     """Return the tokens of each completion of a reply.
 
-    >>> shared_usage({"prompt_tokens": 5, "completion_tokens": 9}, ["a", "bbb"])
-    [Tokens(prompt=5, completion=3, reasoning=None, cached=None),
-     Tokens(prompt=0, completion=6, reasoning=None, cached=None)]
+    >>> for tokens in shared_usage({"prompt_tokens": 5, "completion_tokens": 9}, ["a", "bbb"]):
+    ...     print(tokens)
+    Tokens(prompt=5, completion=3, reasoning=None, cached=None)
+    Tokens(prompt=0, completion=6, reasoning=None, cached=None)
     """
     whole = _counted(usage) if isinstance(usage, dict) else Tokens()
     if len(texts) == 1:
@@ -51,7 +54,7 @@ def _shares(count: int | None, lengths: Sequence[int]) -> list[int | None]:
     return [end - start for start, end in pairwise(ends)]
 
 
-def _counted(usage: dict[str, Any]) -> Tokens:
+def _counted(usage: JsonObject) -> Tokens:
     prompt, completion = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
     total, reasoning = _count(usage.get("total_tokens")), _reasoning(usage)
     if prompt is not None and completion is not None and total is not None:
@@ -62,14 +65,14 @@ def _counted(usage: dict[str, Any]) -> Tokens:
     return Tokens(prompt, completion, reasoning, _cached(usage))
 
 
-def _reasoning(usage: dict[str, Any]) -> int | None:
+def _reasoning(usage: JsonObject) -> int | None:
     details = usage.get("completion_tokens_details")
     if isinstance(details, dict) and (count := _count(details.get("reasoning_tokens"))) is not None:
         return count
     return _count(usage.get("reasoning_tokens"))
 
 
-def _cached(usage: dict[str, Any]) -> int | None:
+def _cached(usage: JsonObject) -> int | None:
     details = usage.get("prompt_tokens_details")
     if isinstance(details, dict) and (count := _count(details.get("cached_tokens"))) is not None:
         return count

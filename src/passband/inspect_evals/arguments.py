@@ -13,6 +13,7 @@ from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from passband.errors import InvalidInput, UnknownName, nearest
+from passband.generate import JsonObject
 
 C = TypeVar("C")
 _TRUE, _FALSE = ("true", "1"), ("false", "0")
@@ -31,7 +32,7 @@ def parse_arguments(kind: type[C], words: Sequence[str]) -> C:
     """
     hints = get_type_hints(kind)
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    values: dict[str, Any] = {}
+    values: JsonObject = {}
     for word in words:
         key, text = _split(word)
         name, dot, part = key.partition(".")
@@ -72,7 +73,7 @@ def _choices(hint: Any) -> tuple[Any, ...]:
 
 
 def _value(name: str, text: str, hint: Any) -> Any:
-    """Return a text as the type of a field; the types are tried in the order they stand in."""
+    """Return a text as the type of a field, whose types are tried in order."""
     choices = _choices(hint)
     if text == "None":
         if type(None) in choices:

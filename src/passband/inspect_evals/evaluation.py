@@ -43,7 +43,7 @@ class Evaluation:
         self.failures: dict[str, str] = {}  # tasks without a score, and why
 
     def run(self, watcher: Watcher, stop: Stop) -> dict[str, Outcomes]:
-        """Request what is missing, and return the outcomes of each task by its name."""
+        """Run the missing trials, and return the outcomes of each task by its name."""
         if not stop.acquire(_TURN):
             raise Stopped("interrupted")
         try:

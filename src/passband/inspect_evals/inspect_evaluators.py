@@ -210,7 +210,7 @@ def _warn_of_no_spread(task: str, values: Sequence[float]) -> None:
 
 
 def _values(task: str, outcomes: Outcomes, name: str) -> list[float]:
-    """Return a metric of each problem that has enough trials; log what is left out."""
+    """Return a metric of each problem that has enough trials; log the problems left out."""
     if outcomes.n_unscored:
         counts = {status: int(counts.sum()) for status, counts in outcomes.unscored.items()}
         listed = ", ".join(f"{count} {status}" for status, count in counts.items())

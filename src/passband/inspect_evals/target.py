@@ -1,4 +1,4 @@
-"""What an evaluator is called with, as a model that tasks can be asked of.
+"""Turn the argument of an evaluator into a model that tasks can be asked of.
 
 None or a name stands for the configured model; a function of messages, a sampling client of tinker
 and a model of Inspect stand for themselves. The run has an event loop of its own, in another
@@ -16,25 +16,33 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from passband.errors import InvalidInput, WrongType, describe
-from passband.generate import Completion, Crashed, Request, providers
+from passband.generate import (
+    Completion,
+    Crashed,
+    JsonObject,
+    Provider,
+    Request,
+    is_model_of_inspect,
+    providers,
+)
 
 if TYPE_CHECKING:
     from passband.inspect_evals.inspect_evaluators import InspectEvaluatorBuilder
 
 
 #: Messages and sampling parameters in, text out; may be async.
-Answer: TypeAlias = "Callable[[list[dict[str, str]], dict[str, Any]], str | Awaitable[str]]"
+Answer: TypeAlias = "Callable[[list[dict[str, str]], JsonObject], str | Awaitable[str]]"
 Target: TypeAlias = "str | Answer | Any | None"
 T = TypeVar("T")
 
 
 def model_of(config: InspectEvaluatorBuilder, target: Target) -> Any:
-    """Return the model that a target stands for."""
+    """Return the model of a target."""
     if target is None or isinstance(target, str):
         return _named(config, target)
     if hasattr(target, "sample_async"):
         return _in_the_callers_loop(_tinker_model(config, target))
-    if hasattr(target, "api") and hasattr(target, "generate"):
+    if is_model_of_inspect(target):
         return _in_the_callers_loop(target)
     if callable(target):
         return CallerProvider(target, config.model_name)
@@ -83,15 +91,13 @@ def _inspect_model(config: InspectEvaluatorBuilder, name: str) -> Any:
         raise InvalidInput(f"model_name={name}: {message_of(error)}") from error
 
 
-class CallerProvider:
+class CallerProvider(Provider):
     """A function of messages, called in the event loop that the evaluator was called in."""
-
-    batch = 1
 
     def __init__(self, answer: Answer, name: str | None = None) -> None:
         self._answer = answer
         self._loop = asyncio.get_running_loop()
-        self.name = name or getattr(answer, "__qualname__", type(answer).__name__)
+        self.name = name or str(getattr(answer, "__qualname__", type(answer).__name__))
 
     async def generate(self, request: Request) -> Sequence[Completion]:
         """Call the function once."""
@@ -105,12 +111,9 @@ class CallerProvider:
             raise Crashed(f"the function returned {type(text).__name__}, not text")
         return [Completion(text, seed=request.seeds[0])]
 
-    async def _call(self, messages: list[dict[str, str]], settings: dict[str, Any]) -> object:
+    async def _call(self, messages: list[dict[str, str]], settings: JsonObject) -> object:
         answer = self._answer(messages, settings)
         return await answer if inspect.isawaitable(answer) else answer
-
-    async def close(self) -> None:
-        """Do nothing: the function is the caller's."""
 
 
 async def _called_in(loop: asyncio.AbstractEventLoop, call: Coroutine[Any, Any, T]) -> T:

@@ -1,13 +1,19 @@
-"""Assertions on success rates: of one function against a number, of two against each other."""
+"""Assert success rates, of one function or of two against each other.
+
+A test with the marker `pass_rate` is itself the function that is tried.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NoReturn, get_args
+from typing import Any, Literal, NoReturn, Protocol, get_args
+
+import pytest
 
 from passband.errors import InvalidInput, nearest
 from passband.pytest.measure import (
+    RoundsTest,
     measure_cases,
     measure_pair,
     measure_rate,
@@ -16,8 +22,7 @@ from passband.pytest.measure import (
 )
 from passband.pytest.plugin import session
 from passband.pytest.result import RateResult
-from passband.pytest.rounds import RoundsTest
-from passband.pytest.trial import Errors
+from passband.pytest.trial import Errors, Trial
 from passband.stats import as_level, as_share
 from passband.stats.sequential import RatePlan
 
@@ -132,3 +137,55 @@ def check_choices(errors: str, undecided: str | None) -> None:
 def _unknown(what: str, value: str, known: tuple[str, ...]) -> NoReturn:
     hint = nearest(str(value), known)
     raise InvalidInput(f"{what} must be one of {', '.join(known)}; got {value!r}.{hint}")
+
+
+class Marker(Protocol):
+    """The attributes of a marker that are used."""
+
+    @property
+    def args(self) -> tuple[Any, ...]: ...
+    @property
+    def kwargs(self) -> Mapping[str, Any]: ...
+
+
+def run_marked(function: Callable[..., Any], arguments: dict[str, Any], marker: Marker) -> None:
+    """Run a test until its rate of success is decided, and end it accordingly."""
+    __tracebackhide__ = True
+    wants_trial = isinstance(arguments.get("trial"), Trial)
+
+    def once(trial: Trial) -> Any:
+        return function(**{**arguments, **({"trial": trial} if wants_trial else {})})
+
+    plan, errors, undecided = _read(marker)
+    result = measure_rate(once, plan, errors=errors)
+    try:
+        conclude(result, undecided)
+    except AssertionError as error:
+        message = str(error)
+    else:
+        return
+    pytest.fail(message, pytrace=False)
+
+
+def _read(marker: Marker) -> tuple[RatePlan, Any, Any]:
+    """Parse the arguments of a marker."""
+    __tracebackhide__ = True
+    try:
+        return pass_rate(*marker.args, **marker.kwargs)
+    except (TypeError, InvalidInput) as error:
+        message = str(error)
+    pytest.fail(f"marker pass_rate: {message.removeprefix('pass_rate() ')}", pytrace=False)
+
+
+def pass_rate(
+    at_least: float,
+    trials: int = 100,
+    *,
+    tolerance: float = 0.0,
+    level: float = 0.95,
+    errors: str = "raise",
+    undecided: str | None = None,
+) -> tuple[RatePlan, str, str | None]:
+    """Take the arguments of a marker; it has its name for the sake of Python's messages."""
+    check_choices(errors, undecided)
+    return RatePlan(at_least, trials, tolerance, level), errors, undecided

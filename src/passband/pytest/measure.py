@@ -1,11 +1,13 @@
-"""Trials made until a verdict: of one function, over several cases, of two functions in turn."""
+"""Repeat trials until a verdict: of one function, over several cases, of two in turn.
+
+Several cases, or two functions, are tried in rounds: one trial of each, then an interim look.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,13 +15,90 @@ from numpy.typing import ArrayLike
 from passband.errors import InvalidInput
 from passband.pytest.plugin import session
 from passband.pytest.result import RateResult
-from passband.pytest.rounds import RoundsTest
 from passband.pytest.trial import Caller, Errors, Outcome, Trial, seed_of
 from passband.stats import as_whole
 from passband.stats.data import AskedScores
 from passband.stats.evidence import order_findings
-from passband.stats.sequential import RatePlan, rate_interval
+from passband.stats.sequential import BernsteinSequence, RatePlan, RateVerdict, rate_interval
 from passband.types import Floats
+
+_FARTHEST = 2000  # rounds, in the search for how many would do
+
+
+@dataclass
+class RoundsTest:
+    """The mean over cases, looked at after every round, with an interval that holds at all of them.
+
+    The interval is the empirical-Bernstein sequence of `passband.stats.sequential.bernstein`, whose
+    proof needs no large samples and no likeness of the cases. Each of the two false verdicts has
+    probability (1 - level) / 2 at most.
+    """
+
+    threshold: float  #: the mean below which it fails
+    lowest: float  #: above which it passes
+    half_width: float  #: that the bets aim at
+    level: float
+    rounds: int  #: at most
+    pair: bool = False  #: whether it is a difference of two means
+    made: int = 0
+    sums: float = 0.0
+    _sequence: BernsteinSequence = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._sequence = BernsteinSequence(self.half_width, self.level)
+
+    def check(self, cases: int) -> None:
+        """Refuse a test that functions which never fail could not pass."""
+        perfect = RoundsTest(
+            self.threshold, self.lowest, self.half_width, self.level, _FARTHEST, self.pair
+        )
+        while perfect.goes_on:
+            perfect.add(np.ones(cases), np.ones(cases))
+        if perfect.verdict == "pass" and perfect.made <= self.rounds:
+            return
+        needed = f"{perfect.made} rounds" if perfect.verdict == "pass" else "too many rounds"
+        raise InvalidInput(
+            f"even without a failure this takes {needed} of {cases} "
+            f"case{'s' if cases != 1 else ''} to show at level {self.level:g}; got "
+            f"trials={self.rounds}. Allow more trials, or a larger tolerance."
+        )
+
+    def add(self, scores: Floats, base: Floats | None = None) -> None:
+        """Take a round: the scores of all cases, of two functions those of the new one first."""
+        self.made += 1
+        if self.pair:
+            assert base is not None
+            self._sequence.add_pair(base, scores)
+            self.sums += float((scores - base).mean())
+        else:
+            self._sequence.add(scores)
+            self.sums += float(scores.mean())
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is another round to make."""
+        return self.made < self.rounds and self.verdict == "undecided"
+
+    @property
+    def value(self) -> float:
+        return self.sums / self.made
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval, cut to the scale."""
+        ends = self._sequence.ends()
+        low, high = max(ends.low, -1.0 if self.pair else 0.0), min(ends.high, 1.0)
+        return min(low, self.value), max(high, self.value)
+
+    @property
+    def verdict(self) -> RateVerdict:
+        if not self.made:
+            return "undecided"
+        ends = self._sequence.ends()
+        if ends.low > self.lowest:
+            return "pass"
+        return "fail" if ends.high < self.threshold else "undecided"
+
 
 _KEPT = 3  # examples of failed trials
 _WITH_CASES = 200  # trials in all, by default, and at least four of each case
@@ -27,7 +106,7 @@ _BOLDEST = 0.1  # the widest half-width that bets aim at
 
 
 def measure_rate(
-    function: Callable[..., Any], plan: RatePlan, *, errors: Errors = "raise"
+    function: Callable[..., object], plan: RatePlan, *, errors: Errors = "raise"
 ) -> RateResult:
     """Try a function until the plan's verdict."""
     successes, number = 0, 0
@@ -46,7 +125,7 @@ def measure_rate(
 
 
 def measure_results(
-    results: Sequence[Any], at_least: float, tolerance: float, level: float
+    results: Sequence[object], at_least: float, tolerance: float, level: float
 ) -> RateResult:
     """Return the verdict on trials that were made before, in one look."""
     scores = [_score(value) for value in results]
@@ -56,7 +135,7 @@ def measure_results(
     return _weighed(_of_plan(plan, len(scores), sum(scores), []), [scores])
 
 
-def _score(value: Any) -> int:
+def _score(value: object) -> int:
     if isinstance(value, str) or value not in (0, 1):
         raise InvalidInput(f"every result must be True, False, 1 or 0; got {value!r}.")
     return int(value)
@@ -78,7 +157,7 @@ def _of_plan(plan: RatePlan, number: int, successes: int, examples: list[str]) -
     )
 
 
-def rounds_of(cases: Sequence[Any] | None, trials: int | None) -> int:
+def rounds_of(cases: Sequence[object] | None, trials: int | None) -> int:
     """Return how many rounds there may be."""
     if cases is not None and not len(cases):
         raise InvalidInput("there must be at least one case; got none.")
@@ -88,8 +167,8 @@ def rounds_of(cases: Sequence[Any] | None, trials: int | None) -> int:
 
 
 def measure_cases(
-    function: Callable[..., Any],
-    cases: Sequence[Any],
+    function: Callable[..., object],
+    cases: Sequence[object],
     plan: RatePlan,
     rounds: int,
     *,
@@ -109,10 +188,10 @@ def measure_cases(
 
 
 def measure_pair(
-    new: Callable[..., Any],
-    base: Callable[..., Any],
+    new: Callable[..., object],
+    base: Callable[..., object],
     test: RoundsTest,
-    cases: Sequence[Any] | None,
+    cases: Sequence[object] | None,
     *,
     errors: Errors = "raise",
 ) -> RateResult:
@@ -135,7 +214,9 @@ def measure_pair(
     return result
 
 
-def _round(caller: Caller, number: int, cases: Sequence[Any] | None, examples: list[str]) -> Floats:
+def _round(
+    caller: Caller, number: int, cases: Sequence[object] | None, examples: list[str]
+) -> Floats:
     """Make one trial of every case."""
     listed = [None] if cases is None else cases
     scores = np.empty(len(listed))

@@ -21,7 +21,7 @@ UNDECIDED = ("skip", "fail", "xfail", "pass")
 
 
 class Session:
-    """What assertions need to know of the session, and the results of the test that runs."""
+    """Settings of the session, and the results of the running test."""
 
     def __init__(self) -> None:
         self.undecided = "skip"
@@ -92,7 +92,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     marker = pyfuncitem.get_closest_marker("pass_rate")
     if marker is None:
         return None
-    from passband.pytest.marked import run_marked
+    from passband.pytest.check import run_marked
 
     names = pyfuncitem._fixtureinfo.argnames
     run_marked(pyfuncitem.obj, {name: pyfuncitem.funcargs[name] for name in names}, marker)
@@ -118,7 +118,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         if name == "passband_pass_rate"
     ]
     if found:
-        from passband.pytest.table import table_lines
+        from passband.pytest.result import table_lines
 
         terminalreporter.section("pass rates")
         for line in table_lines(found):

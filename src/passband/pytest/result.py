@@ -1,13 +1,15 @@
-"""The result of an assertion on success rates, and how it is told."""
+"""Report the result of an assertion on success rates, in messages and in the final table."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from passband.stats.interval import rounded
+from passband.report import Cell, Row, interval_head, render
+from passband.stats.interval import Rounding, common_rounding, rounded
 
 PROPERTY = "passband_pass_rate"  #: the name of the property of a test's report
 _EXAMPLES = 3  # shown
@@ -15,7 +17,7 @@ _EXAMPLES = 3  # shown
 
 @dataclass(frozen=True)
 class RateResult:
-    """What was measured, with its interval, and the verdict."""
+    """The measured rate, its interval, and the verdict."""
 
     verdict: Literal["pass", "fail", "undecided"]
     value: float  #: the rate, or the difference of two
@@ -57,7 +59,7 @@ class RateResult:
 
     @property
     def wanted(self) -> str:
-        """What was wanted, in short."""
+        """The claim, in short."""
         if self.is_pair:
             return f"> {self.lowest:g}"
         tolerance = self.threshold - self.lowest
@@ -80,7 +82,7 @@ class RateResult:
 
     @property
     def more_trials(self) -> int | None:
-        """About how many more trials would decide it; None where that is beyond reason."""
+        """Roughly how many more trials would decide it; None if unreasonably many."""
         above = (self.value - self.lowest) / max(self.value - self.low, 1e-9)
         below = (self.threshold - self.value) / max(self.high - self.value, 1e-9)
         ratio = max(above, below)  # of the distance to show to the reach of the interval
@@ -106,3 +108,27 @@ def _two_digits(number: float) -> int:
     """Return a number with two digits, rounded up."""
     unit = 10.0 ** max(math.floor(math.log10(max(number, 1.0))) - 1, 0)
     return math.ceil(number / unit) * int(unit)
+
+
+def table_lines(found: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the lines for (test, property) pairs, in the order of the tests."""
+    results = [(test, RateResult.from_property(text)) for test, text in sorted(found)]
+    rounding = common_rounding((one.value, one.low, one.high) for _, one in results)
+    levels = {one.level for _, one in results}
+    rows = [_row(test, one, rounding, len(levels) == 1) for test, one in results]
+    return render(rows, "table").splitlines()
+
+
+def _row(test: str, result: RateResult, rounding: Rounding, is_one_level: bool) -> Row:
+    row: dict[str, Cell] = {
+        "test": f"{test} {result.name}".rstrip(),
+        "verdict": result.verdict,
+        "wanted": result.wanted,
+        "value": rounding.value(result.value),
+    }
+    interval = rounding.interval(result.low, result.high)
+    if is_one_level:
+        row[interval_head(result.level)] = interval
+    else:
+        row |= {"interval": interval, "level": result.level}
+    return {**row, "trials": f"{result.trials}/{result.most}"}

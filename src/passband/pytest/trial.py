@@ -1,4 +1,4 @@
-"""One trial: a call of the function under test, and whether it succeeded."""
+"""Call the function under test once, and say whether it succeeded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Trial:
 
 
 class Outcome(NamedTuple):
-    """What a trial came to, and why it failed."""
+    """The outcome of a trial, and the reason of a failure."""
 
     score: float
     reason: str = ""
@@ -48,7 +48,7 @@ class Caller:
     with another name, if there is one. Coroutines run in one event loop, closed at the end.
     """
 
-    def __init__(self, function: Callable[..., Any], *, errors: Errors, graded: bool) -> None:
+    def __init__(self, function: Callable[..., object], *, errors: Errors, graded: bool) -> None:
         self._function, self._errors, self._graded = function, errors, graded
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wanted, self._first = _parameters(function)
@@ -78,8 +78,8 @@ class Caller:
             raise
         return _outcome_of(value, self._graded)
 
-    def _call(self, trial: Trial, has_case: bool) -> Any:
-        offered: Mapping[str, Any] = {"trial": trial, "seed": trial.seed}
+    def _call(self, trial: Trial, has_case: bool) -> object:
+        offered: Mapping[str, object] = {"trial": trial, "seed": trial.seed}
         if has_case:
             offered = {**offered, "case": trial.case}
         named = {name: value for name, value in offered.items() if name in self._wanted}
@@ -89,14 +89,14 @@ class Caller:
             value = self._function(**named)
         return self._awaited(value) if inspect.isawaitable(value) else value
 
-    def _awaited(self, value: Any) -> Any:
+    def _awaited(self, value: object) -> Any:
         if self._loop is None:
             _refuse_running_loop(value)
             self._loop = asyncio.new_event_loop()
         return self._loop.run_until_complete(_await(value))
 
 
-def _refuse_running_loop(value: Any) -> None:
+def _refuse_running_loop(value: object) -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -109,11 +109,11 @@ def _refuse_running_loop(value: Any) -> None:
     )
 
 
-async def _await(value: Any) -> Any:
+async def _await(value: Any) -> object:
     return await value
 
 
-def _parameters(function: Callable[..., Any]) -> tuple[set[str], str | None]:
+def _parameters(function: Callable[..., object]) -> tuple[set[str], str | None]:
     """Return the names of a function's parameters, and the first that can take a case."""
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -127,7 +127,7 @@ def _parameters(function: Callable[..., Any]) -> tuple[set[str], str | None]:
 
 
 def _outcome_of(value: Any, graded: bool) -> Outcome:
-    """Read what a trial returned: nothing is a success, else True, False, 1 or 0."""
+    """Convert a trial's return value: None is a success, else True, False, 1 or 0."""
     if value is None:
         return Outcome(1.0)
     try:

@@ -35,6 +35,7 @@ from passband.readers.logs import read_logs as read_logs
 from passband.readers.names import UNKNOWN as UNKNOWN
 from passband.readers.options import Options as Options
 from passband.readers.reader import Reader as Reader
+from passband.readers.reader import find_reader as find_reader
 from passband.readers.reader import readers as readers
 from passband.readers.reader import register_reader as register_reader
 from passband.readers.run_counts import RunTally as RunTally

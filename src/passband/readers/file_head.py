@@ -1,6 +1,6 @@
 """The beginning of a JSON file, by which readers recognize their own files.
 
-A log may be of any size, and 15 readers look at each file: its beginning is read once, and what is
+A log may be of any size, and several readers look at it: its beginning is read once, and what is
 cut off in the middle is closed, so that `[{"id": 1, "te` is read as `[{"id": 1}]`.
 """
 
@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.files import form_of, read_text
+from passband.files import form_of, parse_json, read_text, text_lines
 
 _BEGINNING = 1 << 18  # characters
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+|"', re.DOTALL)
+_SNIFFED = 5  # lines that may be bad before a file is not recognized
 _DEEPEST = 500  # levels of nesting that are followed
 _CLOSING = {"{": "}", "[": "]"}
 
@@ -59,6 +61,37 @@ def _head(path: Path, changed: int, size: int) -> Any:
         except (ValueError, RecursionError):
             pass
     return None
+
+
+def first_record(path: Path) -> dict[str, Any]:
+    """Return the first object among the first lines of a file; an empty one if there is none.
+
+    Of a file that may be one document, only the beginning is read: its first line may be all of it.
+    """
+    try:
+        if form_of(path.name) == "json":
+            head = head_of(path)
+            return head if isinstance(head, dict) else {}
+        if form_of(path.name) != "jsonl" or not path.is_file():
+            return {}
+        stat = path.stat()
+        return _first_record(path, stat.st_mtime_ns, stat.st_size)
+    except OSError:  # the reader that takes the file says what is wrong with it
+        return {}
+
+
+@lru_cache(maxsize=8)
+def _first_record(path: Path, changed: int, size: int) -> dict[str, Any]:
+    try:
+        for place, line in islice(text_lines(path), _SNIFFED):
+            try:
+                value = parse_json(line, place)
+            except InvalidInput:
+                continue
+            return value if isinstance(value, dict) else {}
+    except InvalidInput:  # the reader that takes the file says what is wrong with it
+        pass
+    return {}
 
 
 def completed(text: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from passband.errors import InvalidInput
 from passband.readers.dataset.address import is_address, masked, names_dataset
 from passband.readers.reader import TABLE, find_reader
-from passband.trials import FILE, is_run_directory
+from passband.trials import STORE_FILE, is_run_directory
 
 #: A file or a folder, or the name of a data set, which need not be a path.
 SourcePath: TypeAlias = Path | str
@@ -98,8 +98,8 @@ def _expanded(path: Path) -> list[Path]:
     if found:
         return found
     raise InvalidInput(
-        f"{path} is not a run directory (it has no {FILE}), there is none in it down to {_DEEPEST} "
-        "levels, and it is no log of a tool that passband knows."
+        f"{path} is not a run directory (it has no {STORE_FILE}), there is none in it down to "
+        f"{_DEEPEST} levels, and it is no log of a tool that passband knows."
     )
 
 

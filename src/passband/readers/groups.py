@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from passband.errors import InvalidInput
-from passband.readers.judged import JudgeScores
-from passband.readers.run_counts import RunTally
-from passband.stats.data import Outcomes, Roles, Scale
+
+if TYPE_CHECKING:
+    from passband.readers.judged import JudgeScores
+    from passband.readers.run_counts import RunTally
+    from passband.stats.data import Outcomes, Roles, Scale
 
 
 class Remark(NamedTuple):

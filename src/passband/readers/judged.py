@@ -1,6 +1,6 @@
-"""A judge's scores of the trials of one model, beside the labels that people gave to some.
+"""Scores that a judge gave to the trials of one model, beside the labels that people gave to some.
 
-Rows of a table whose scores are a judge's, with a column of labels.
+Both come from a run directory, or from two columns of a table.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from statistics import variance
 from typing import TYPE_CHECKING, cast
 
 from passband.errors import InvalidInput
-from passband.stats.data import Layout, TableGroup, parse_scores
-from passband.trials import RunRecord, ScoreRow, ScorerRecord, Trials
+from passband.stats.data import parse_scores
 
 if TYPE_CHECKING:
+    from passband.stats.data import Layout, TableGroup
     from passband.stats.judged import Design, Judged
+    from passband.trials import RunRecord, ScoreRow, ScorerRecord, Trials
 
 
 BY_HAND = "chosen"  #: the design of labels whose trials a person chose
@@ -28,7 +29,7 @@ Verdicts = Mapping[Place, float | None]  # a judge's scores; None where it came 
 
 @dataclass(frozen=True)
 class Labels:
-    """What one labeller said of trials that were drawn in one way."""
+    """The labels of one labeller for trials that were drawn in one way."""
 
     name: str  #: of the scorer, or of the column
     values: Mapping[Place, float] = field(hash=False)
@@ -53,7 +54,7 @@ class JudgeScores:
 
     @property
     def title(self) -> str:
-        """What tables call the judge: its scorer, or its model where the scorer has no own name."""
+        """The name of the judge in tables: its scorer, or its model if that has no own name."""
         return title_of(self.judge, self.model)
 
     @property
@@ -202,7 +203,7 @@ def judge_scores(
     spec = scorer.spec or {}
     return judge_of(
         verdicts,
-        [one for one in labels if one.values or one.by_hand],
+        [given for given in labels if given.values or given.by_hand],
         judge=scorer.name,
         identity=scorer.identity,
         model=spec.get("model") if isinstance(spec.get("model"), str) else None,
@@ -221,7 +222,7 @@ def _votes(
     if not isinstance(number, int) or aggregate != "mean":
         return None
     votes = trials.votes(scorer.number) if number > 1 else ()
-    return {(keys[one.problem], one.trial): one.values for one in votes} or number
+    return {(keys[vote.problem], vote.trial): vote.values for vote in votes} or number
 
 
 def _within(labels: Labels, verdicts: Verdicts) -> Labels:
@@ -264,13 +265,9 @@ def _chance(row: ScoreRow) -> float | None:
     return chance if 0.0 < chance <= 1.0 else None
 
 
-def judged_rows(
-    layout: Layout, group: TableGroup, threshold: float | None = None
-) -> JudgeScores | None:
-    """Return the judge's scores of a group beside its labels; None where no judge is named."""
+def judged_rows(layout: Layout, group: TableGroup, threshold: float | None = None) -> JudgeScores:
+    """Return the judge's scores of a group of rows beside its labels."""
     roles = layout.roles
-    if roles.judge is None and roles.label is None:
-        return None
     numbers: Counter[str] = Counter()
     places: list[Place] = []
     scores: list[float | None] = []

@@ -26,7 +26,7 @@ from passband.readers.log import Log, Source
 from passband.readers.names import lookalikes
 from passband.score import Score
 from passband.stats.data import Scale
-from passband.trials import AttemptRow, ProblemRow, ScoreRow, Status, TrialRow, canonical
+from passband.trials import AttemptRow, ProblemRow, ScoreRow, Status, TrialRow, canonical_json
 
 #: A number or a bool; None, or NaN, where the trial has no such score; a `Score` to say more.
 ScoreValue: TypeAlias = "float | bool | Score | None"
@@ -36,7 +36,7 @@ _LARGEST = 2**53  # of a whole number that JSON holds without loss
 _IN_MEMORY = 1 << 24  # bytes of texts of one log; further ones go to a temporary file
 _LONGEST_MESSAGE = 2_000  # characters kept of an error's message
 _NOTHING: Mapping[str, Any] = {}
-_NO_DATA = canonical({"messages": [], "targets": [], "choices": [], "doc": {}})
+_NO_DATA = canonical_json({"messages": [], "targets": [], "choices": [], "doc": {}})
 
 
 class Clash(InvalidInput):
@@ -398,6 +398,6 @@ def _as_number(text: str) -> int | None:
 
 def _json(record: Mapping[str, Any], owner: str) -> str:
     try:
-        return canonical(record)
+        return canonical_json(record)
     except (RecursionError, ValueError) as error:
         raise InvalidInput(f"{owner}: its data cannot be stored: {error}.") from None

@@ -29,7 +29,7 @@ from passband.trials import (
     Store,
     StoredProblem,
     TrialRow,
-    conflict,
+    conflict_error,
     filling,
     imported_spec,
     record_change,
@@ -240,7 +240,7 @@ class _Import:
 
     def _refuse_other(self, earlier: TrialRow, row: TrialRow) -> None:
         """Raise `InvalidInput` unless two rows of a trial are the same, and known to be."""
-        what = conflict(earlier, row)
+        what = conflict_error(earlier, row)
         known = set(self._numbers) - self._new_scorers
         before, now = (
             {score.scorer: score[:5] for score in one.scores if score.scorer in known}

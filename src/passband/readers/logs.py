@@ -1,9 +1,8 @@
-"""`read_logs`: the trials of a file, with their texts, whatever its reader returns.
+"""Read the trials of any source one by one, with their texts.
 
-The rows of a table become trials. Matrices and counts hold no trials, only how many succeeded:
-theirs are made up, and a remark says so.
-
-`opened_trials`: the trials of a run directory, or of a log that is imported for the moment.
+`read_logs` turns the rows of a table into trials. Matrices and counts hold no trials, only how many
+succeeded: theirs are made up, and a remark says so. `opened_trials` opens a run directory, or
+imports a log for as long as its trials are read.
 """
 
 from __future__ import annotations

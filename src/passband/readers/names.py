@@ -1,7 +1,4 @@
-"""Names of tasks, models and problems, where a log has none of its own.
-
-Names taken from the path of a log, where the log itself does not say whose it is.
-"""
+"""Name the task, the model and the problems of a log that does not, by its path and content."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.files import ENDINGS
-from passband.trials import canonical
+from passband.trials import canonical_json
 
 UNKNOWN = "unknown"  #: the name of a model that a log does not name
 _LONGEST_TEXT = 60  # characters of a problem that its key begins with
@@ -44,7 +41,7 @@ def lookalikes(keys: Iterable[str]) -> list[tuple[str, str]]:
     """
     first: dict[str, str] = {}
     pairs = ((first.setdefault(_plain(key), key), key) for key in keys)
-    return [(one, other) for one, other in pairs if one != other]
+    return [(earlier, key) for earlier, key in pairs if earlier != key]
 
 
 def _plain(key: str) -> str:
@@ -54,7 +51,7 @@ def _plain(key: str) -> str:
 
 def _digest(content: Any) -> str:
     try:
-        data = canonical(content)
+        data = canonical_json(content)
     except (RecursionError, ValueError) as error:
         raise InvalidInput(f"the data of a problem cannot be stored: {error}.") from None
     return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()[:10]

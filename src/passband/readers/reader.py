@@ -16,14 +16,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from passband.errors import InvalidInput, PassbandError, describe
 from passband.log import INFO, event
-from passband.readers.groups import Groups
-from passband.readers.log import Log
-from passband.readers.options import Options
+from passband.readers.signatures import SIGNATURES, Beginning
 from passband.registry import Registry
+
+if TYPE_CHECKING:
+    from passband.readers.groups import Groups
+    from passband.readers.log import Log
+    from passband.readers.options import Options
 
 
 class Reader(Protocol):
@@ -43,29 +46,7 @@ class Reader(Protocol):
 
 #: The readers, in the order in which they are tried; plain tables come after all of them.
 readers: Registry[Reader] = Registry(
-    "reader",
-    homes=(
-        "passband.readers.run_directory",
-        "passband.readers.tables.matrix",
-        "passband.readers.tables.export",
-        "passband.readers.inspect.log",
-        "passband.readers.eva.reader",
-        "passband.readers.tools.helm",
-        "passband.readers.tools.evalscope",
-        "passband.readers.tools.opencompass",
-        "passband.readers.tools.swe_bench",
-        "passband.readers.tools.terminal_bench",
-        "passband.readers.tools.promptfoo",
-        "passband.readers.tools.deepeval",
-        "passband.readers.tools.nemo_evaluator",
-        "passband.readers.tools.evalplus",
-        "passband.readers.tools.human_eval",
-        "passband.readers.tools.lighteval",
-        "passband.readers.tools.lm_eval",
-        "passband.readers.tools.openai_evals",
-        "passband.readers.tools.tau_bench",
-        "passband.readers.tools.verifiers",
-    ),
+    "reader", homes={name: signature.home for name, signature in SIGNATURES.items()}
 )
 TABLE = "table"  # the name of the last reader, which is not sniffed for
 
@@ -114,7 +95,10 @@ def plugin_errors(name: str, path: Path) -> Iterator[None]:
 
 def find_reader(path: Path) -> tuple[str, Reader]:
     """Return the first reader that knows a file, and its name; for others, that of tables."""
+    start = Beginning(path)
     for name in readers:  # plug-ins are loaded only if no built-in reader knows the file
+        if name in SIGNATURES and not SIGNATURES[name].fits(start):
+            continue
         reader = readers.get(name)
         with plugin_errors(name, path):
             if reader.sniff(path):

@@ -7,62 +7,26 @@
     return [builder.log(remarks=lines.remarks())]
 
 `Lines` are those of a file in JSON lines, `Items` those of a list within a JSON document.
-
-Columns that were added to the lines of a log, by which several logs were joined into a table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
-from passband.files import form_of, matching, parse_json, text_lines
-from passband.readers.file_head import head_of
+from passband.files import matching, parse_json, text_lines
 from passband.readers.groups import Remark
 from passband.readers.log_builder import Clash
 from passband.readers.options import Options
 from passband.stats.data import ROLES, SPLIT_BY
 
-_SNIFFED = 5  # lines that may be bad before a file is not recognized
 _NAMED = 5  # bad records that are named in a remark
 
 Record = dict[str, Any]
-
-
-def first_record(path: Path) -> Record:
-    """Return the first object among the first lines of a file; an empty one if there is none.
-
-    Of a file that may be one document, only the beginning is read: its first line may be all of it.
-    """
-    try:
-        if form_of(path.name) == "json":
-            head = head_of(path)
-            return head if isinstance(head, dict) else {}
-        if form_of(path.name) != "jsonl" or not path.is_file():
-            return {}
-        stat = path.stat()
-        return _first_record(path, stat.st_mtime_ns, stat.st_size)
-    except OSError:  # the reader that takes the file says what is wrong with it
-        return {}
-
-
-@lru_cache(maxsize=8)
-def _first_record(path: Path, changed: int, size: int) -> Record:
-    try:
-        for place, line in islice(text_lines(path), _SNIFFED):
-            try:
-                value = parse_json(line, place)
-            except InvalidInput:
-                continue
-            return value if isinstance(value, dict) else {}
-    except InvalidInput:  # the reader that takes the file says what is wrong with it
-        pass
-    return {}
 
 
 class LeftOut:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from passband.trials import RunRecord, ScorerRecord, Status, Trials
+if TYPE_CHECKING:
+    from passband.trials import RunRecord, ScorerRecord, Status, Trials
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""`read` and `outcomes_of`: any source of trials in, groups of outcomes or outcomes out.
+"""Read any source of trials: a path, a data frame, records or a matrix.
 
-Tasks and models chosen by name among several sources, each of which may hold some of them.
+`read` returns a group of outcomes for each model and task, `outcomes_of` the outcomes of the only
+one. Of several sources, `chosen_sources` says which holds the wanted tasks and models.
 """
 
 from __future__ import annotations
@@ -10,20 +11,22 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest, warn
 from passband.files import reading
 from passband.log import phase
 from passband.readers.folders import SourcePath, is_dataset
 from passband.readers.groups import Groups
-from passband.readers.log import Log
 from passband.readers.options import Options
 from passband.readers.reader import TABLE, find_reader, plugin_errors, readers
-from passband.readers.runs import groups_of_runs
 from passband.stats.data import ROLES, Outcomes, Scale, Table, error_prefix
-from passband.trials import FILE, EmptyStore, RunRecord, Trials, is_run_directory
-from passband.types import ArrayLike
+from passband.trials import STORE_FILE, is_run_directory
+
+if TYPE_CHECKING:
+    from passband.readers.log import Log
+    from passband.trials import RunRecord
+    from passband.types import ArrayLike
 
 
 class Frame(Protocol):
@@ -89,13 +92,13 @@ def read(
     groups = groups.stating(options.scales)
     if threshold is None or groups.is_cut:
         return groups
-    cut = [replace(one, outcomes=one.outcomes.binarize(threshold)) for one in groups.groups]
+    cut = (replace(group, outcomes=group.outcomes.binarize(threshold)) for group in groups.groups)
     return replace(groups, groups=tuple(cut))
 
 
 def _require_first(groups: Groups, first: int | None) -> None:
     """Raise `InvalidInput` if a reader has not kept to the first trials of each problem."""
-    if first is not None and any(one.outcomes.most_trials() > first for one in groups.groups):
+    if first is not None and any(group.outcomes.most_trials() > first for group in groups.groups):
         raise InvalidInput(
             f"{groups.source}: its reader ({groups.reader or 'of a plug-in'}) has no first trials; "
             "leave out first= (in the shell, --first)."
@@ -105,10 +108,10 @@ def _require_first(groups: Groups, first: int | None) -> None:
 def _chosen(groups: Groups, options: Options) -> Groups:
     """Return the groups of the tasks and models that are wanted."""
     for noun, names in (("task", options.tasks), ("model", options.models)):
-        known = {str(getattr(group, noun)) for group in groups.groups if getattr(group, noun)}
+        held = {str(getattr(group, noun)) for group in groups.groups if getattr(group, noun)}
         for name in names:
-            if name not in known:
-                hint = nearest(name, known) or f" It has {', '.join(sorted(known)) or 'none'}."
+            if name not in held:
+                hint = nearest(name, held) or f" It has {', '.join(sorted(held)) or 'none'}."
                 raise UnknownName(f"{groups.source} has no {noun} named {name!r}.{hint}")
     kept = [
         group
@@ -160,7 +163,11 @@ def _groups(source: Any, options: Options, reader: str | None) -> Groups:
 
             return read_dataset(os.fspath(source), options)
         return _of_path(Path(source), options, reader)
+    from passband.readers.log import Log
+
     if isinstance(source, Log):
+        from passband.readers.runs import groups_of_runs
+
         return groups_of_runs([source], options, source=source.source.file, kind="a log")
     if reader is not None:
         raise WrongType(f"only files have a reader; got {type(source).__name__}.")
@@ -178,6 +185,8 @@ def _of_path(path: Path, options: Options, name: str | None) -> Groups:
     name, content = read_content(path, options, name)
     if isinstance(content, Groups):
         return content
+    from passband.readers.runs import groups_of_runs
+
     groups = groups_of_runs(content, options, source=str(path), kind=f"a log ({name})")
     return replace(groups, reader=name)
 
@@ -192,14 +201,16 @@ def read_content(
         name, reader = find_reader(path) if name is None else (name, _reader(name))
         if name == TABLE and path.is_dir():
             raise InvalidInput(
-                f"{path} is not a run directory, which has a {FILE}, nor a log of another tool "
-                "that passband knows."
+                f"{path} is not a run directory, which has a {STORE_FILE}, nor a log of another "
+                "tool that passband knows."
             )
     with plugin_errors(name, path):
         content = reader.read(path, options)
     if isinstance(content, Groups):
         _refuse_ignored(options, content, getattr(reader, "roles", ()), f"a file ({name})")
         return name, replace(content, reader=name)
+    from passband.readers.log import Log
+
     if not content or not all(isinstance(log, Log) for log in content):
         raise InvalidInput(f"{path}: the reader {name!r} found no trials in it.")
     return name, list(content)
@@ -230,7 +241,7 @@ def _reader(name: str) -> Any:
 
 
 def _is_table(source: Any) -> bool:
-    """Tell columns, records and data frames from matrices."""
+    """Return whether a source has columns: records, columns by name, or a data frame."""
     if isinstance(source, (Table, Mapping)) or hasattr(source, "column_names"):
         return True
     if hasattr(source, "columns"):
@@ -260,14 +271,12 @@ def chosen_sources(
     for path in paths:
         runs = held.get(path)
         chosen[path] = (
-            (list(tasks), list(models))
-            if runs is None
-            else _chosen_choice(path, runs, tasks, models)
+            (list(tasks), list(models)) if runs is None else _held_names(path, runs, tasks, models)
         )
     return chosen
 
 
-def _chosen_choice(
+def _held_names(
     path: SourcePath, runs: Sequence[RunRecord], tasks: Sequence[str], models: Sequence[str]
 ) -> Chosen | str:
     if not runs:
@@ -288,6 +297,8 @@ def _chosen_choice(
 
 def _runs(path: Path) -> list[RunRecord]:
     """Return the runs of a directory that have trials."""
+    from passband.trials import EmptyStore, Trials
+
     with suppress(EmptyStore), Trials(path) as trials:
         return [run for run in trials.runs() if run.is_imported or trials.statuses(run.number)]
     return []

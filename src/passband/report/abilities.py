@@ -1,4 +1,4 @@
-"""Abilities of models as text: rows for the tables, and what they mean."""
+"""Render the abilities of models: rows of a table, and what they mean."""
 
 from __future__ import annotations
 

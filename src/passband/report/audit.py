@@ -1,4 +1,4 @@
-"""Lines of text about what an audit of a store has read and found."""
+"""Render what the audit of a store has read and found."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _JUDGED = {"call": "judge call"}  # counted only where there are any
 
 
 def audit_lines(directory: str, rows: Mapping[str, int], damage: Sequence[str]) -> Iterator[str]:
-    """Yield a line on what was read, then one for each thing that is damaged."""
+    """Yield a line on the rows read, then one for each damaged row."""
     nouns = _NOUNS | (_JUDGED if rows.get("call") else {})
     counts = ", ".join(counted(rows.get(table, 0), noun) for table, noun in nouns.items())
     if not damage:

@@ -59,7 +59,7 @@ def _width(table: Sequence[Row], columns: int) -> int:
 
 
 def _intervals(summary: Summary) -> dict[tuple[str, ...], Interval]:
-    """Return the interval of every line that has one, by what sets the line apart."""
+    """Return the intervals of lines, by the key that distinguishes each line."""
     return {
         (*one.by.values(), one.line.metric): (one.figure.low, one.figure.high)
         for one in table_lines(summary)

@@ -1,4 +1,4 @@
-"""A calibration in words and rows: the items of each split, and how far to trust them."""
+"""Render a calibration: the items of each split, and how far to trust them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHOWN = 5  # kinds of reasons for which items were dropped
 
 
 def calibration_rows(made: CalibratedBank) -> list[Row]:
-    """Return one row per split: its items, and what is typical of them."""
+    """Return one row per split: its items and their typical parameters."""
     parameters, errors = made.bank.parameters, made.calibration.se
     rows: list[Row] = []
     for split in made.bank.splits:
@@ -35,7 +35,7 @@ def calibration_rows(made: CalibratedBank) -> list[Row]:
 
 
 def calibration_notes(made: CalibratedBank, output: str) -> list[str]:
-    """Return what was calibrated on, what was dropped and why, and what to do next."""
+    """Return the data of the calibration, the dropped items with reasons, and the next step."""
     fitted, bank = made.calibration, made.bank
     lines = [
         f"{len(made.respondents)} respondents, theta from {fitted.abilities.theta.min():.2f} to "

@@ -1,4 +1,4 @@
-"""The last lines of a run: how it ended, what to keep in mind, what to do next."""
+"""Render the last lines of a run: how it ended, what to keep in mind, what to do next."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from passband.report.rendering import printable
 from passband.report.run import RunReport
-from passband.run import Finished
+from passband.run import RunResult
 
 _WIDEST = 80  # letters of a command that the comments of all are aligned with
 
@@ -23,7 +23,7 @@ def closing_lines(report: RunReport, command: Sequence[str]) -> list[str]:
 
 
 def step_lines(steps: Sequence[tuple[str, str]]) -> list[str]:
-    """Return commands, each with what it is for, the comments below one another.
+    """Return commands with their purposes as aligned comments.
 
     >>> print(*step_lines([("passband ls", "tasks"), ("passband metrics", "metrics")]), sep="\\n")
       passband ls       # tasks
@@ -33,7 +33,7 @@ def step_lines(steps: Sequence[tuple[str, str]]) -> list[str]:
     return [f"  {printable(step):{width}}  # {purpose}" for step, purpose in steps]
 
 
-def command_to_go_on(command: Sequence[str], finished: Finished) -> list[str]:
+def command_to_go_on(command: Sequence[str], finished: RunResult) -> list[str]:
     """Return the command that goes on with a run; one stopped at --max-cost gets a larger one."""
     words = list(command)
     if finished.ending != "max_cost" or not finished.total_cost:

@@ -1,4 +1,4 @@
-"""Comparisons of models as text: rows for the table, and what they mean."""
+"""Render comparisons of models: rows of the table, and what they mean."""
 
 from __future__ import annotations
 
@@ -146,19 +146,19 @@ def _written(
 def notes_of(summary: ComparisonSummary) -> list[NoteLine]:
     """Return the notes on all comparisons and rankings, the most severe first."""
     noted = [
-        Noted(by_name(note, task.models), _where(summary, task), one.metric)
+        Noted(by_name(note, task.models), _where(summary, task), comparison.metric)
         for task in summary.tasks
-        for one in (*task.comparisons, *_several(task))
-        for note in one.notes
+        for comparison in (*task.comparisons, *_several(task))
+        for note in comparison.notes
     ]
     return note_lines(noted, _labels(summary))
 
 
 def _labels(summary: ComparisonSummary) -> list[tuple[str, str]]:
     return [
-        (_where(summary, task), one.metric)
+        (_where(summary, task), comparison.metric)
         for task in summary.tasks
-        for one in (*task.comparisons, *_several(task))
+        for comparison in (*task.comparisons, *_several(task))
     ]
 
 
@@ -174,7 +174,7 @@ def _where(summary: ComparisonSummary, task: TaskComparison) -> str:
 def comparison_explanation(
     summary: ComparisonSummary, style: Style = PLAIN, *, details: bool = False
 ) -> list[str]:
-    """Return what the numbers mean, and what to keep in mind.
+    """Return the meaning of the numbers, and the notes.
 
     With `details`, or of a single comparison, also which problems count and carry each difference,
     and what would settle it.
@@ -188,24 +188,26 @@ def comparison_explanation(
             lines.append(
                 f"{f'{where}: ' if where else ''}not shares of 1, so not percentages; as they are."
             )
-    compared = [(task, one) for task in summary.tasks for one in task.comparisons]
+    compared = [(task, comparison) for task in summary.tasks for comparison in task.comparisons]
     if details or len(compared) == 1:
         lines += [
-            f"{about([(_where(summary, task), one.metric)])}: {line}"
-            for task, one in compared
-            for line in (*_counts(one), *_decision(task, one))
+            f"{about([(_where(summary, task), comparison.metric)])}: {line}"
+            for task, comparison in compared
+            for line in (*_counts(comparison), *_decision(task, comparison))
         ]
     elif compared:
         lines.append("--details: which problems count, which moved most, what would settle it")
     lines += [line.text for line in note_lines(_standing_notes(summary), _labels(summary))]
     for task in summary.tasks:
-        lines += [line for one in task.abilities for line in ability_notes(one)]
+        lines += [line for comparison in task.abilities for line in ability_notes(comparison)]
     return [*lines, *shown(notes_of(summary), every=style.notes)]
 
 
 def _family(summary: ComparisonSummary) -> list[str]:
     """Return how many comparisons the verdicts allow for, if there are several."""
-    family = max((one.family for task in summary.tasks for one in task.comparisons), default=1)
+    family = max(
+        (comparison.family for task in summary.tasks for comparison in task.comparisons), default=1
+    )
     if family == 1:
         return []
     return [f"{family} comparisons; p (Holm), and with it the verdict, counts all of them."]
@@ -222,7 +224,7 @@ def _standing_notes(summary: ComparisonSummary) -> Iterator[Noted]:
 
 
 def _decision(task: TaskComparison, comparison: Comparison) -> Iterator[str]:
-    """Return the verdict in words, where it needs them, and what would settle it.
+    """Return the verdict in words if it needs them, and the data that would settle it.
 
     Without a margin the column says it all, unless a finding hangs on a few problems. (Leaving out
     problems until there is a finding proves nothing, so that is not offered.)
@@ -236,7 +238,7 @@ def _decision(task: TaskComparison, comparison: Comparison) -> Iterator[str]:
 
 
 def more_words(more: MoreData) -> str:
-    """Return what would settle a comparison, or why that cannot be told."""
+    """Return the data that would settle a comparison, or why that is unknown."""
     if more.goal is None:
         return str(more)
     odds = f"{100 * more.power:.0f}% power, if the true difference is the one seen"
@@ -258,7 +260,7 @@ def _task(summary: ComparisonSummary, task: TaskComparison) -> dict[str, Cell]:
 
 
 def _sides(summary: ComparisonSummary, task: TaskComparison) -> dict[str, Cell]:
-    """Return who is compared, where that differs from row to row."""
+    """Return the names of the two sides if they differ between rows."""
     if _model_heads(summary) is not None:
         return {}
     return dict(zip(("a", "b"), task.models, strict=True))
@@ -297,8 +299,8 @@ def _difference(
 
 
 def _ratio(summary: ComparisonSummary, ratio: Ratio | None) -> dict[str, Cell]:
-    """Return the ratio of what two models took, where any comparison of the table has one."""
-    if all(one.ratio is None for task in summary.tasks for one in task.comparisons):
+    """Return the cost ratio of two models if any comparison of the table has one."""
+    if all(comparison.ratio is None for task in summary.tasks for comparison in task.comparisons):
         return {}
     text = None if ratio is None else f"{ratio.value:.3g} [{ratio.low:.3g}, {ratio.high:.3g}]"
     return {"ratio": text}
@@ -364,7 +366,8 @@ def _counts(comparison: Comparison) -> Iterator[str]:
     influence = comparison.influence
     moved = () if influence is None else influence.problems
     carriers = ", ".join(
-        f"{one.problem} ({one.value_a:.2f} -> {one.value_b:.2f}; without it {one.difference:+.3f})"
-        for one in [one for one in moved if one.value_a != one.value_b][:3]
+        f"{problem.problem} ({problem.value_a:.2f} -> {problem.value_b:.2f}; "
+        f"without it {problem.difference:+.3f})"
+        for problem in [problem for problem in moved if problem.value_a != problem.value_b][:3]
     )
     yield line + (f"; moved most by {carriers}" if carriers else "")

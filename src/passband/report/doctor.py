@@ -1,4 +1,4 @@
-"""Lines of text about the sandboxes of a machine."""
+"""Render what `doctor` found about the sandboxes of a machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HEADS = {
 _WIDTH = 34  # of the column of names
 
 
-class Found(Protocol):
+class SandboxFinding(Protocol):
     """One thing that was looked at."""
 
     @property
@@ -28,12 +28,12 @@ class Found(Protocol):
 
 
 class Diagnosed(Protocol):
-    """What was found out about one backend."""
+    """The diagnosis of one backend."""
 
     @property
     def backend(self) -> str: ...
     @property
-    def findings(self) -> Sequence[Found]: ...
+    def findings(self) -> Sequence[SandboxFinding]: ...
     @property
     def holds(self) -> bool: ...
 
@@ -51,7 +51,7 @@ def doctor_lines(diagnoses: Sequence[Diagnosed]) -> Iterator[str]:
     yield _verdict(diagnoses)
 
 
-def _line(found: Found) -> str:
+def _line(found: SandboxFinding) -> str:
     good = "ok" if found.kind == "setup" else "held"
     bad = "no" if found.kind == "setup" else "GOT THROUGH"
     word = good if found.is_good else bad

@@ -1,11 +1,11 @@
-"""A dry run as text."""
+"""Render a dry run."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from passband.report.words import counted, duration, money, pace
-from passband.run import CHARACTERS, DryRun, JudgePlan, TaskPlan
+from passband.run import CHARACTERS_PER_TOKEN, DryRun, JudgePlan, TaskPlan
 
 _HEAD, _TAIL = 8, 12  # lines of a long prompt that are shown; the problem itself is at its end
 
@@ -63,7 +63,7 @@ def _suggestion(plan: DryRun) -> str:
 def _task_lines(task: TaskPlan) -> list[str]:
     most = "" if task.is_measured else "at most "
     out = f"{most}{task.completion_tokens}" if task.completion_tokens is not None else "no limit"
-    basis = "measured" if task.is_measured else f"{CHARACTERS} characters a token"
+    basis = "measured" if task.is_measured else f"{CHARACTERS_PER_TOKEN} characters a token"
     settings = [f"{name} {value}" for name, value in task.sampling.items() if value or value == 0]
     problems = counted(task.problems, "problem")
     prompt = _shortened(task.first_prompt.splitlines() or [""])

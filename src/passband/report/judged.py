@@ -1,4 +1,4 @@
-"""A judge in words: how it agrees with labels, by class and in all, and what would help."""
+"""Word the agreement of a judge with labels, and what would improve it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DESIGNS = {
 
 
 def judge_lines(summary: Summary) -> list[str]:
-    """Return what a summary says of its judges, a few lines for each."""
+    """Return a few lines on each judge of a summary."""
     lines = []
     for group in summary.groups:
         if group.judge is not None:
@@ -50,7 +50,7 @@ def _lines(judge: JudgeResult) -> list[str]:
 
 
 def named(judge: JudgeResult) -> str:
-    """Return a judge by its name, which may be no more than that it is one."""
+    """Return the name of a judge, without repeating the word judge."""
     return judge.title if judge.title == "judge" else f"judge {judge.title}"
 
 
@@ -103,7 +103,7 @@ def share_rows(judge: JudgeResult) -> list[tuple[str, float]]:
 
 
 def purchase_text(one: NextData) -> str:
-    """Return what could be bought, with its price where it has one."""
+    """Return a possible purchase with its price, if known."""
     what = {
         "labels": f"{counted(one.amount, 'more label')}",
         "votes": f"{counted(one.amount, 'more vote')} on every trial",

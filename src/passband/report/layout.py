@@ -1,7 +1,4 @@
-"""The rows of a summary's table: a row per metric (long), or a column per metric (wide).
-
-The wide layout: a row for each model, or what else sets groups apart, a column per metric.
-"""
+"""Lay out a summary as rows: one per metric (long), or one per model (wide)."""
 
 from __future__ import annotations
 
@@ -44,25 +41,27 @@ def wide_rows(
     is_by_task = _is_by_task(lines)
     rows: dict[tuple[Cell, ...], _WideRow] = {}
     columns: dict[str, None] = {}
-    for one, parts in zip(lines, cells, strict=True):
-        by = _row_key(summary, one.by, is_by_task)
+    for line, parts in zip(lines, cells, strict=True):
+        by = _row_key(summary, line.by, is_by_task)
         row = rows.setdefault(tuple(by.values()), _WideRow(by))
-        head = column_head(f"{one.by['task']} {one.line.metric}" if is_by_task else one.line.metric)
+        head = column_head(
+            f"{line.by['task']} {line.line.metric}" if is_by_task else line.line.metric
+        )
         for ending, cell in parts.items():
             columns[head + ending] = None
             row.cells[head + ending] = cell
         if not is_by_task:
-            row.add_counts({name: it for name, it in one.counts().items() if name != "left out"})
+            row.add_counts({name: it for name, it in line.counts().items() if name != "left out"})
     return [row.row(columns) for row in rows.values()]
 
 
 def _is_by_task(lines: Sequence[TableLine]) -> bool:
-    metrics = {one.line.metric for one in lines}
-    return len(metrics) == 1 and all("task" in one.by and len(one.by) > 1 for one in lines)
+    metrics = {line.line.metric for line in lines}
+    return len(metrics) == 1 and all("task" in line.by and len(line.by) > 1 for line in lines)
 
 
 def _row_key(summary: Summary, by: Mapping[str, str], is_by_task: bool) -> dict[str, Cell]:
-    """Return what names a row: of a single group its model, if that is known."""
+    """Return the key of a row; of a single group its model, if known."""
     model = summary.groups[0].model
     if not by and model is not None:
         return {"model": model}
@@ -76,11 +75,11 @@ _FULL = (
 
 
 def not_shares(summary: Summary, style: Style) -> list[str]:
-    """Return the metrics that stay as they are where percentages are asked for."""
+    """Return the metrics that --percent leaves unchanged."""
     if not style.percent:
         return []
-    lines = (one for one in table_lines(summary) if one.figure and not one.figure.is_share)
-    return list(dict.fromkeys(one.line.metric for one in lines))
+    lines = (line for line in table_lines(summary) if line.figure and not line.figure.is_share)
+    return list(dict.fromkeys(line.line.metric for line in lines))
 
 
 def rows(summary: Summary, style: Style = PLAIN) -> list[Row]:
@@ -90,34 +89,36 @@ def rows(summary: Summary, style: Style = PLAIN) -> list[Row]:
     appear where any of them is not 0.
     """
     lines = table_lines(summary)
-    roundings = style.roundings([one.figure for one in lines])
+    roundings = style.roundings([line.figure for line in lines])
     if style.layout == "wide":
-        cells = [{"": _cell(one, rounding)} for one, rounding in zip(lines, roundings, strict=True)]
+        cells = [
+            {"": _cell(line, rounding)} for line, rounding in zip(lines, roundings, strict=True)
+        ]
         return _without_empty(summary, wide_rows(summary, lines, cells))
     value = "percent" if style.percent and not not_shares(summary, style) else "value"
     heads = (value, interval_head(summary.request.level))
-    long = [_long(one, rounding, heads) for one, rounding in zip(lines, roundings, strict=True)]
+    long = [_long(line, rounding, heads) for line, rounding in zip(lines, roundings, strict=True)]
     return _without_empty(summary, long)
 
 
-def _cell(one: TableLine, rounding: Rounding) -> str | None:
-    """Return a value with its interval, or with the code of what forbids one."""
-    if one.figure is None:
+def _cell(line: TableLine, rounding: Rounding) -> str | None:
+    """Return a value with its interval, or with the code of the note that forbids one."""
+    if line.figure is None:
         return None
-    forbidden = interval_cell(None, one.line.notes)
-    text = rounding.text(*one.figure.numbers)
+    forbidden = interval_cell(None, line.line.notes)
+    text = rounding.text(*line.figure.numbers)
     return f"{text} {forbidden}" if forbidden else text
 
 
-def _long(one: TableLine, rounding: Rounding, heads: tuple[str, str]) -> dict[str, Cell]:
-    figure = one.figure
+def _long(line: TableLine, rounding: Rounding, heads: tuple[str, str]) -> dict[str, Cell]:
+    figure = line.figure
     numbers: tuple[Cell, Cell] = (None, None)
     if figure is not None:
         interval = rounding.interval(figure.low, figure.high)
-        numbers = rounding.value(figure.value), interval_cell(interval, one.line.notes)
-    row: dict[str, Cell] = {**_key(one.by), "metric": one.line.title}
+        numbers = rounding.value(figure.value), interval_cell(interval, line.line.notes)
+    row: dict[str, Cell] = {**_key(line.by), "metric": line.line.title}
     row |= dict(zip(heads, numbers, strict=True))
-    return row | {"coverage": _coverage(one.line)} | one.counts()
+    return row | {"coverage": _coverage(line.line)} | line.counts()
 
 
 def _without_empty(summary: Summary, rows: Sequence[Mapping[str, Cell]]) -> list[Row]:
@@ -138,7 +139,7 @@ def full_rows(summary: Summary, style: Style = PLAIN) -> list[Row]:
     Always the same columns; of wide rows, a value with the ends of its interval for each metric.
     """
     lines = table_lines(summary)
-    roundings = style.roundings([one.figure for one in lines])
+    roundings = style.roundings([line.figure for line in lines])
     if style.layout == "wide":
         parts = ("value", "low", "high")
         cells = [
@@ -146,27 +147,27 @@ def full_rows(summary: Summary, style: Style = PLAIN) -> list[Row]:
             for written in map(_written, lines, roundings, [style] * len(lines))
         ]
         return list(wide_rows(summary, lines, cells))
-    result = [_full(one, rounding, style) for one, rounding in zip(lines, roundings, strict=True)]
+    result = [_full(line, rounding, style) for line, rounding in zip(lines, roundings, strict=True)]
     if summary.request.certify or summary.request.calibrate:
-        for row, one in zip(result, lines, strict=True):
-            certificate = None if one.estimate is None else one.estimate.certificate
+        for row, line in zip(result, lines, strict=True):
+            certificate = None if line.estimate is None else line.estimate.certificate
             row["coverage"] = None if certificate is None else certificate.coverage
     return list(result)
 
 
-def _full(one: TableLine, rounding: Rounding, style: Style) -> dict[str, Cell]:
-    row: dict[str, Cell] = {**_key(one.by), "metric": one.line.metric}
-    if one.estimate is None:
+def _full(line: TableLine, rounding: Rounding, style: Style) -> dict[str, Cell]:
+    row: dict[str, Cell] = {**_key(line.by), "metric": line.line.metric}
+    if line.estimate is None:
         return row | dict.fromkeys(_FULL[1:])
-    row |= _written(one, rounding, style)
-    row |= {name: getattr(one.estimate, name) for name in ("level", "over", "method")}
-    return row | {name: cell for name, cell in one.counts().items() if name != "truncated"}
+    row |= _written(line, rounding, style)
+    row |= {name: getattr(line.estimate, name) for name in ("level", "over", "method")}
+    return row | {name: cell for name, cell in line.counts().items() if name != "truncated"}
 
 
-def _written(one: TableLine, rounding: Rounding, style: Style) -> dict[str, Cell]:
+def _written(line: TableLine, rounding: Rounding, style: Style) -> dict[str, Cell]:
     """Return the numbers of an estimate, rounded only where decimals are asked for."""
     names = ("value", "low", "high", "se")
-    return {name: style.number(getattr(one.estimate, name, None), rounding) for name in names}
+    return {name: style.number(getattr(line.estimate, name, None), rounding) for name in names}
 
 
 def interval_head(level: float) -> str:

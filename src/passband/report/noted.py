@@ -1,7 +1,7 @@
-"""The notes under a table: each once, with all that it is about, the most severe first.
+"""Collect the notes under a table: each once, with all its subjects, the most severe first.
 
-Most numbers have remarks, good ones too. What forbids a claim, changes what numbers mean or says
-why one is missing is always printed; of the rest two lines, with a count of the others.
+Most numbers have notes, good ones too. Notes that forbid a claim, change what numbers mean or say
+why one is missing are always printed; of the rest two lines, with a count of the others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from passband.notes import ACCEPTED, SEVERITIES, WARNED, Note
+from passband.notes import ACCEPTED, SEVERITIES, Note
+from passband.stats.data import WARNED
 
 _MOST = 2  # lines, unless more have to be shown
 _WITH_A_WARNING = ("other-extraction",)  # what to do about it
@@ -22,7 +23,7 @@ _METRIC_OF_K = re.compile(r"(.+[@^])(\d+)")
 
 
 class Noted(NamedTuple):
-    """A note, and what it is about."""
+    """A note and its subject."""
 
     note: Note
     where: str = ""  #: a task, a model; "" where there is one, or where it is about all
@@ -151,7 +152,7 @@ def _span(numbers: Sequence[str]) -> str:
 
 
 def interval_cell(interval: str | None, notes: Iterable[Note]) -> str | None:
-    """Return an interval for a table, or the code of what forbids one.
+    """Return an interval for a table, or the code of the note that forbids one.
 
     >>> interval_cell("-", [Note("drift", "later trials score lower", "invalid")])
     'none: drift'
@@ -176,7 +177,7 @@ def by_name(note: Note, models: Sequence[str]) -> Note:
 
 
 def about(pairs: Iterable[tuple[str, str]], labels: Sequence[tuple[str, str]] = ()) -> str:
-    """Return the rows of a table that a note is about, in as few words as they take.
+    """Name the rows of a table that a note is about, in as few words as possible.
 
     >>> rows = [(task, metric) for task in ("t1", "t2", "t3") for metric in ("pass@1", "pass@2")]
     >>> about(rows, rows), about(rows[:4], rows), about(rows[::2], rows), about(rows[:1], rows)

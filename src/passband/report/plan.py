@@ -1,4 +1,4 @@
-"""Plans as text: the designs in a table, and the chosen one in a sentence."""
+"""Render plans: the designs in a table, and the chosen one in a sentence."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from passband.report.rendering import printable, render
 from passband.stats.decision import Detectable, Plan
 
 
-def plan_text(plan: Plan | Detectable, *, every: bool = False) -> str:
-    """Return a plan, or the smallest difference that data detect, with its notes, or every one."""
+def plan_text(plan: Plan | Detectable, *, every: bool = False, quiet: bool = False) -> str:
+    """Return a plan, or the smallest difference that data detect, with notes unless `quiet`."""
     lines = note_lines(map(Noted, plan.notes))
-    below = [*warnings(lines), *shown(lines, every=every)]
+    below = [*warnings(lines), *([] if quiet else shown(lines, every=every))]
     notes = "".join(f"{printable(line)}\n" for line in below)
     if isinstance(plan, Detectable):
         return (

@@ -1,9 +1,8 @@
-r"""Rows as text: an aligned table, CSV, Markdown or LaTeX.
+r"""Render rows as an aligned table, CSV, Markdown or LaTeX.
 
-Text as a cell of a LaTeX table: shown as it is, and nothing in it is obeyed.
-
-What is written needs `\usepackage{booktabs}` and, for straight double quotes,
-`\usepackage[T1]{fontenc}`. Letters beyond Latin need XeLaTeX or LuaLaTeX and a font that has them.
+Markdown and LaTeX show text exactly as it is: no markup in it takes effect. LaTeX needs
+`\usepackage{booktabs}` and, for straight double quotes, `\usepackage[T1]{fontenc}`. Letters beyond
+Latin need XeLaTeX or LuaLaTeX and a font that has them.
 """
 
 from __future__ import annotations
@@ -12,7 +11,30 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from passband.files import guarded
-from passband.report.markdown import markdown_text
+
+# Escaped only where they would mean something, so that names of models stay readable.
+_OBEYED_BY_MARKDOWN = re.compile(
+    r"(?P<interval>\[-?[0-9.]+, -?[0-9.]+\](?![(\[]))"  # no link, so it stays as it is
+    r"|[\\`*{}\[\]<|~$]"
+    r"|&(?=[#a-z])"  # an entity
+    r"|_(?![a-z0-9])|(?<![a-z0-9])_"  # within a word it is a letter
+    r"|(?<=mailto):|(?<=xmpp):|:(?=/)|(?<=/)/|(?<=www)\.|\.(?=[^\W\d_])",  # a bare link
+    re.IGNORECASE,
+)
+_OUTER_SPACES = re.compile(r"^ +| +$")  # which a cell would lose
+
+
+def markdown_text(text: str) -> str:
+    r"""Escape printable text such that a cell shows exactly it, without links or HTML.
+
+    >>> print(markdown_text(r"a\|b <i> [x](http://y.org) gpt-4.1 large_2"))
+    a\\\|b \<i> \[x\](http\:/\/y\.org) gpt-4.1 large_2
+    """
+    inert = _OBEYED_BY_MARKDOWN.sub(
+        lambda sign: sign[0] if sign["interval"] else f"\\{sign[0]}", text
+    )
+    return _OUTER_SPACES.sub(lambda spaces: "&#32;" * len(spaces[0]), inert)
+
 
 _WRITTEN = {
     "\\": r"\textbackslash{}",
@@ -35,7 +57,7 @@ _WRITTEN = {
     ",": ",{}",  # two would become an opening quote
     " ": r"\mbox{ }",  # of several, one would be left; at the ends of a cell, none
 }
-_OBEYED = re.compile(r"[\\&%$#_{}~^<>|\"'`]|-(?=-)|,(?=,)|^ | (?= )| $")
+_OBEYED_BY_LATEX = re.compile(r"[\\&%$#_{}~^<>|\"'`]|-(?=-)|,(?=,)|^ | (?= )| $")
 
 
 def latex_text(text: str) -> str:
@@ -44,7 +66,7 @@ def latex_text(text: str) -> str:
     >>> print(latex_text(r"[50%] a--b \today"))
     [50\%] a-{}-b \textbackslash{}today
     """
-    return _OBEYED.sub(lambda match: _WRITTEN[match[0]], text)
+    return _OBEYED_BY_LATEX.sub(lambda match: _WRITTEN[match[0]], text)
 
 
 def latex_row(cells: str) -> str:

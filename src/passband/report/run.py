@@ -1,18 +1,17 @@
-"""The end of a run: one table, what to keep in mind about it, and what to do next."""
+"""Render the end of a run: one table, its notes, and what to do next."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from passband.report import summary as text
 from passband.report.layout import rows
 from passband.report.rendering import Row
 from passband.report.style import PLAIN, Style
 from passband.report.words import counted, duration, money
-from passband.run import Finished, JudgeReport, Shard
+from passband.run import JudgeReport, RunResult, Shard
 from passband.summary import Summary
 
 _ENDINGS = {
@@ -27,7 +26,7 @@ _ENDINGS = {
 class RunReport:
     """The result that `passband run` prints; no summary if no trial is recorded."""
 
-    finished: Finished
+    finished: RunResult
     summary: Summary | None
     task_options: Sequence[str] = ()  # for commands that are to see this run's tasks alone
     style: Style = PLAIN
@@ -42,7 +41,7 @@ class RunReport:
         return [] if self.summary is None else rows(self.summary, self.style)
 
     def headline(self) -> str:
-        """Return in one line how the run ended and what it took."""
+        """Return in one line how the run ended and its cost."""
         trials = self._counts()
         return (
             f"{_ENDINGS[self.finished.ending]}: {trials['recorded']}/{trials['planned']} trials "
@@ -51,14 +50,14 @@ class RunReport:
         )
 
     def _cost(self) -> str:
-        """Return what the model cost and, apart from it, what its judges did."""
+        """Return the cost of the model and, separately, of its judges."""
         model, judges = self.finished.cost, self.finished.judge_cost
         parts = [money(model)] if model else []
         parts += [f"{money(judges)} for judging"] if judges else []
         return f", cost {' and '.join(parts)}" if parts else ""
 
     def _parts(self) -> str:
-        """Return how many tokens came from a cache or were reasoning, where that is counted."""
+        """Return the numbers of cached and reasoning tokens, if counted."""
         tokens, text = self._tokens(), ""
         if tokens["cached_tokens"]:
             text += (
@@ -82,7 +81,7 @@ class RunReport:
         return "".join(text.bracket_text(group, named=True) for group in groups)
 
     def warnings(self) -> list[str]:
-        """Return what must be said of the trials even where only results are wanted."""
+        """Return warnings on the trials, which are printed even with --quiet."""
         return [] if self.summary is None else text.warning_lines(self.summary)
 
     def _counts(self) -> dict[str, int]:
@@ -94,7 +93,7 @@ class RunReport:
         }
 
     def notes(self) -> list[str]:
-        """Return what the intervals are for, and what to keep in mind."""
+        """Return the target of the intervals, and the notes."""
         if self.summary is None or self.shard is not None:  # of which no numbers are shown
             return []
         return [
@@ -110,7 +109,7 @@ class RunReport:
         return f"passband stats {where} --notes"
 
     def next_steps(self, again: Sequence[str]) -> list[tuple[str, str]]:
-        """Return (command, what it does) for what one may want to do now."""
+        """Return the next commands with their purposes."""
         where = shlex.join([str(self.finished.directory), *self.task_options])
         done = all(run.counters.done >= run.counters.planned for run in self.finished.task_runs)
         steps = [] if done else [(shlex.join(again), "go on where it stopped")]
@@ -135,7 +134,7 @@ class RunReport:
             steps.append((f"passband compare {both}", "is another model better, beyond noise?"))
         return steps
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the report as JSON-serialisable values, numbers in full."""
         judges = self.finished.judges
         return {
@@ -150,8 +149,8 @@ class RunReport:
         }
 
 
-def _merge_command(finished: Finished) -> str:
-    """Return the command that merges a shard with the others, where they are if that is usual."""
+def _merge_command(finished: RunResult) -> str:
+    """Return the command that merges a shard with the others."""
     folder = finished.directory.parent
     if folder.name.endswith("-shards"):
         run = folder.with_name(folder.name.removesuffix("-shards"))
@@ -159,7 +158,7 @@ def _merge_command(finished: Finished) -> str:
     return f"passband merge {shlex.quote(str(finished.directory))} ... -o RUN"
 
 
-def _judges_json(judges: Sequence[JudgeReport], cost: float | None) -> dict[str, Any]:
+def _judges_json(judges: Sequence[JudgeReport], cost: float | None) -> dict[str, object]:
     return {"judge_cost": cost, "judges": [asdict(judge) for judge in judges]}
 
 

@@ -1,4 +1,4 @@
-"""Re-scored completions, scorer by scorer: what `passband score` prints."""
+"""Render what `passband score` did, scorer by scorer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The end of a study: one table of all models, how each of them ended, and what to do next."""
+"""Render the end of a study: one table of all models, how each ended, what to do next."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from passband.errors import ExitCode, PassbandError
 from passband.report import summary as text
@@ -38,7 +37,7 @@ class StudyReport:
         return [] if self.summary is None else rows(self.summary, self.style)
 
     def warnings(self) -> list[str]:
-        """Return what must be said of the trials even where only results are wanted."""
+        """Return warnings on the trials, which are printed even with --quiet."""
         return [] if self.summary is None else text.warning_lines(self.summary)
 
     def lines(self, command: Sequence[str]) -> list[str]:
@@ -106,7 +105,7 @@ class StudyReport:
         is_long = len(self.directories) > _MOST and len(parents) == 1
         return [*parents] if is_long else self.directories
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the report as JSON-serialisable values, numbers in full."""
         return {
             "models": {
@@ -137,7 +136,7 @@ def _rank_lines(task: TaskComparison, level: float) -> Iterator[str]:
         yield f"Ranks by {ranking.metric} ({percent}, all of them at once): {ranks}."
 
 
-def _error(error: PassbandError | OSError) -> dict[str, Any]:
+def _error(error: PassbandError | OSError) -> dict[str, object]:
     lines = error.lines() if isinstance(error, PassbandError) else [str(error)]
     code = error.exit_code if isinstance(error, PassbandError) else ExitCode.FAILED
     return {"text": "\n".join(lines), "exit_code": int(code)}

@@ -1,4 +1,4 @@
-"""How the numbers of a table are written: decimals, percentages, long or wide."""
+"""Choose how numbers of a table are written: decimals, percentages, long or wide."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Style:
 
     @property
     def is_plain(self) -> bool:
-        """Whether numbers are as they come."""
+        """Whether numbers are unrounded."""
         return self.digits is None and not self.percent
 
     def roundings(self, figures: Sequence[Figure | None]) -> list[Rounding]:
@@ -72,7 +72,7 @@ class Style:
         return 100 * number if rounding.percent else number
 
     def _scale(self, figure: Figure | None) -> tuple[bool, bool]:
-        """Return what sets scales apart: percentages, numbers up to 1, larger ones."""
+        """Classify a scale: percentages, numbers up to 1, larger ones."""
         if figure is None:
             return False, False
         largest = max(abs(number) for number in figure.numbers if number is not None)

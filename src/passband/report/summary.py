@@ -1,4 +1,4 @@
-"""A summary in words: what `stats` and `run` print beside the table."""
+"""Word a summary: what `stats` and `run` print beside the table."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def remark_lines(summary: Summary, *, quiet: bool = False) -> list[str]:
 
 
 def bracket_text(group: Group, *, named: bool = False) -> str:
-    """Return what trials without a score leave open, if that is more than the interval does.
+    """Return the range that unscored trials leave open, if it is wider than the interval.
 
     >>> from passband.summary.from_sources import summarize
     >>> bracket_text(summarize([[1, None], [0, None]] * 40).groups[0])
@@ -89,7 +89,7 @@ def warning_lines(summary: Summary) -> list[str]:
 
 
 def meaning(summary: Summary) -> str:
-    """Return what the intervals are for, without a full stop."""
+    """Return the target of the intervals, without a full stop."""
     level = f"{100 * summary.request.level:.10g}%"
     if all(group.adaptive is not None for group in summary.groups):
         return _ADAPTIVE.format(level=level)
@@ -100,7 +100,7 @@ def meaning(summary: Summary) -> str:
 
 
 def style_notes(summary: Summary, style: Style) -> list[str]:
-    """Return what a table in this style does not show."""
+    """Return notes on what a style hides."""
     lines = []
     if kept := not_shares(summary, style):
         lines.append(f"{', '.join(kept)}: not a share of 1, so not a percentage; as it is.")
@@ -117,7 +117,7 @@ def style_notes(summary: Summary, style: Style) -> list[str]:
 
 
 def explanation(summary: Summary, style: Style = PLAIN) -> list[str]:
-    """Return what the intervals are for and where they are weak."""
+    """Return the target of the intervals and their weak spots."""
     is_only = all(group.adaptive is not None for group in summary.groups)
     is_only |= _all_stopped(summary)  # these have no interval over trials
     is_only |= summary.request.population is not None
@@ -154,7 +154,7 @@ def _all_stopped(summary: Summary) -> bool:
 
 
 def combined_meaning(summary: Summary) -> list[str]:
-    """Return what each weighted mean over groups is, and what its interval is for."""
+    """Return the weights of each mean over groups, and the target of its interval."""
     again = {
         "problems": "with problems sampled again within each",
         "trials": "with the model sampled again on these very problems",

@@ -1,4 +1,4 @@
-"""The lines of a summary as a table has them: groups first, then the means over groups."""
+"""Order the lines of a summary for a table: groups first, then the means over groups."""
 
 from __future__ import annotations
 
@@ -80,6 +80,6 @@ def _numbers(estimate: Estimate) -> tuple[float, float | None, float | None]:
 
 
 def column_head(name: str) -> str:
-    """Return the head of a column of the source, set apart from those that a table has anyway."""
+    """Return the head of a source's column, distinct from the table's own columns."""
     taken = name in _TAKEN or name.endswith("% interval")
     return f"{name} (column)" if taken else name

@@ -1,8 +1,10 @@
-"""Words for numbers: rates, times, costs."""
+"""Word numbers: rates, times, tokens, costs."""
 
 from __future__ import annotations
 
 from decimal import Decimal
+
+from passband.summary import JudgeUsage
 
 
 def counted(count: int, noun: str) -> str:
@@ -48,6 +50,15 @@ def money(amount: float) -> str:
     return f"{amount:.2f}" if amount >= 0.995 else f"{Decimal(f'{amount:.2g}'):f}"
 
 
+def latency_text(milliseconds: int) -> str:
+    """Return a latency; short ones in milliseconds.
+
+    >>> latency_text(420), latency_text(61_000)
+    ('420 ms', '1 min 1 s')
+    """
+    return f"{milliseconds} ms" if milliseconds < 10_000 else duration(milliseconds / 1000)
+
+
 def tokens_text(
     prompt: int | None, completion: int | None, cached: int | None, reasoning: int | None
 ) -> str:
@@ -69,3 +80,39 @@ def parts_text(cached: int | None, reasoning: int | None) -> str:
     parts = [f"{count:,} {word}" for count, word in ((cached, "cached"), (reasoning, "reasoning"))
              if count]  # fmt: skip
     return f" ({', '.join(parts)})" if parts else ""
+
+
+def call_counts(judge: JudgeUsage) -> str:
+    """Return how many calls there were, and how many of them were not answered or not sent.
+
+    >>> call_counts(JudgeUsage("judge", 13, 1, 2, 0, 500, 60, 0.25))
+    '13, of which 1 failed and 2 found their reply recorded'
+    """
+    parts = [f"{judge.failed:,} failed"] if judge.failed else []
+    parts += [f"{judge.cached:,} found their reply recorded"] if judge.cached else []
+    return f"{judge.calls:,}" + (f", of which {' and '.join(parts)}" if parts else "")
+
+
+def call_tokens(judge: JudgeUsage) -> str:
+    """Return the tokens in and out.
+
+    >>> call_tokens(JudgeUsage("judge", 13, 1, 2, 0, 5000, 60, 0.25))
+    '5,000 + 60'
+    """
+    if not judge.prompt_tokens and not judge.completion_tokens:
+        return "not recorded"
+    return f"{judge.prompt_tokens:,} + {judge.completion_tokens:,}"
+
+
+def call_cost(judge: JudgeUsage) -> str:
+    """Return the cost of calls, and the number of calls without a price.
+
+    >>> call_cost(JudgeUsage("judge", 13, 0, 0, 1, 500, 60, 0.25))
+    '0.25, without 1 call of unknown cost'
+    >>> call_cost(JudgeUsage("judge", 13, 0, 0, 13, 500, 60, 0.0))
+    'unknown (no price given)'
+    """
+    if judge.unpriced and not judge.cost:
+        return "unknown (no price given)"
+    unknown = counted(judge.unpriced, "call")
+    return money(judge.cost) + (f", without {unknown} of unknown cost" if judge.unpriced else "")

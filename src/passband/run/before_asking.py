@@ -1,4 +1,4 @@
-"""Notes before the first request: nothing is missing, another server, trials that will repeat."""
+"""Warn before the first request: nothing is missing, another server, trials that will repeat."""
 
 from __future__ import annotations
 
@@ -95,7 +95,6 @@ def _ignored(runs: Sequence[TaskRun]) -> list[str]:
     sentences = [
         f"{sentence}."
         for run in runs
-        if hasattr(run.subject, "ignored")
         for sentence in run.subject.ignored(run.sampling, seeds=run.seed is not None)
     ]
     return list(dict.fromkeys(sentences))

@@ -280,7 +280,7 @@ def parse_price(text: str) -> Price:
     """Return a price that is written in a shell.
 
     >>> parse_price("0.15,0.60")
-    Price(prompt=0.15, completion=0.6, is_stated=True)
+    Price(prompt=0.15, completion=0.6, is_stated=True, source='')
     """
     try:
         prompt, completion = (float(part) for part in text.split(","))

@@ -15,10 +15,10 @@ from passband.generate import Connection, Model, Problem
 from passband.json_values import json_values
 from passband.run.budget import Budget
 from passband.run.judge.choice import JudgeChoice
-from passband.run.judge.plan import CHARACTERS, JudgePlan, judge_plans
+from passband.run.judge.plan import CHARACTERS_PER_TOKEN, JudgePlan, judge_plans
 from passband.run.judge.prepare import make_judges
 from passband.run.prepare import load_problems
-from passband.run.progress import Progress
+from passband.run.progress import RunProgress
 from passband.run.sandboxes import open_sandbox
 from passband.run.session import make_subjects, prepare_all
 from passband.run.settings import Settings
@@ -144,7 +144,7 @@ class _Said:
         self.notes: list[str] = []
         self.warnings: list[str] = []
 
-    def tick(self, progress: Progress) -> None:
+    def tick(self, progress: RunProgress) -> None:
         """Do nothing."""
 
     def note(self, text: str) -> None:
@@ -221,7 +221,7 @@ def _plan(run: TaskRun) -> TaskPlan:
         prompt, completion = (round(missing * total / counters.done) for total in tokens)
     else:
         characters = sum(len(_prompt(problem)) for problem in run.problems) / len(run.problems)
-        prompt = round(missing * characters / CHARACTERS)
+        prompt = round(missing * characters / CHARACTERS_PER_TOKEN)
         limit = run.sampling.max_tokens
         completion = None if limit is None else missing * limit
     return TaskPlan(

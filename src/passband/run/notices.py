@@ -14,7 +14,7 @@ from passband.run.task_run import TaskRun
 def notes_of(runs: Sequence[TaskRun]) -> list[str]:
     """Return what the subjects of a run have to say about their requests."""
     subjects = {id(run.subject): run.subject for run in runs}.values()
-    return [text for subject in subjects for text in getattr(subject, "notes", [])]
+    return [text for subject in subjects for text in subject.notes]
 
 
 _LOOK = 0.1  # seconds between two looks whether to go on waiting for a lock

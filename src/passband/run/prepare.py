@@ -14,12 +14,11 @@ from passband.errors import InvalidInput
 from passband.generate import Problem, Sampling, Subject
 from passband.run.loop.attempts import TURNED_AWAY
 from passband.run.loop.grader import Grader, scorer_entry
-from passband.run.loop.references import References
-from passband.run.problems import UnreadProblems, enter, known_numbers
+from passband.run.problems import LazyProblems, ProblemReferences, enter, known_numbers
 from passband.run.rescore.prices import PRICE
 from passband.run.sandboxes import has_failures, used_sandboxes
 from passband.run.schedule.blocks import count_missing
-from passband.run.schedule.until import make_rule, start_rule
+from passband.run.schedule.width import make_rule, start_rule
 from passband.run.settings import Settings
 from passband.run.shards.shard import check_shard, shard_entry
 from passband.run.task_run import BROUGHT, Counters, TaskRun
@@ -35,7 +34,7 @@ from passband.trials import (
     ProblemRow,
     Store,
     Trials,
-    canonical,
+    canonical_json,
     kept_label,
 )
 
@@ -70,9 +69,10 @@ def prepare(
     given; `positions` are the places of the problems in the data, of which they may be some.
     `elsewhere` are the trials of each problem, by its key, that another store holds.
     """
-    model, address = subject.name, getattr(subject, "address", None)
+    model, address = subject.name, subject.address
     earlier = store.config(task.name, model)
-    check_shard(store.directory, earlier, settings.shard, max(1, subject.batch))
+    batch = max(1, subject.batch)
+    check_shard(store.directory, earlier, settings.shard, batch)
     rule = make_rule(earlier, settings, problems)
     n = rule.most if rule else settings.n if settings.n is not None else task.repeats
     sampling = resolved_sampling(task, settings)
@@ -88,11 +88,8 @@ def prepare(
     scorers = [scorer_entry(scorer, truncated) for scorer in task.scorers]
     config = _config(store, task, truncated, subject, rule)
     known = _known_problems(earlier, problems)
-    limit = {} if settings.limit is None else {"limit": settings.limit}
     was_shuffled = ORDER in earlier and earlier.get("limit") == settings.limit
-    shard = shard_entry(settings.shard, max(1, subject.batch))
-    config = {**config, "n": n, **limit, **shard, **kept_label(name, earlier)}
-    config |= {MAIN: earlier[MAIN]} if MAIN in earlier else {}
+    config = {**config, **_extent(earlier, settings, n, batch), **kept_label(name, earlier)}
     with store.transaction():
         number = store.begin(
             task.name,
@@ -105,7 +102,7 @@ def prepare(
         )
         before = store.problem_count(number)
         problem_numbers = known_numbers(store, number, problems, earlier)
-        if problem_numbers is None:
+        if problem_numbers is None:  # the store does not have the same ones
             rows = _problem_rows(problems, positions)
             left_out = partial(_all_keys, task, settings)
             problem_numbers = store.add_problems(number, rows, left_out)
@@ -114,7 +111,7 @@ def prepare(
         numbers = store.set_scorers(number, scorers, first=earlier.get(MAIN))
     grader = Grader(
         list(zip(numbers, task.scorers, strict=True)),
-        References(problems),
+        ProblemReferences(problems),
         truncated,
     )
     brought = _brought(store, number)
@@ -125,15 +122,30 @@ def prepare(
         numbers=problem_numbers, brought=brought, rule=rule, shard=settings.shard,
         elsewhere=_by_position(problems, elsewhere or {}),
     )  # fmt: skip
+    return _continued(store, task_run, earlier, was_shuffled)
+
+
+def _extent(earlier: Mapping[str, Any], settings: Settings, n: int, batch: int) -> dict[str, Any]:
+    """Return the entries of the config that bound what is asked, and the main scorer."""
+    limit = {} if settings.limit is None else {"limit": settings.limit}
+    main = {MAIN: earlier[MAIN]} if MAIN in earlier else {}
+    return {"n": n, **limit, **shard_entry(settings.shard, batch), **main}
+
+
+def _continued(
+    store: Store, task_run: TaskRun, earlier: Mapping[str, Any], was_shuffled: bool
+) -> TaskRun:
+    """Return a task with the trials that earlier processes recorded, its rule begun."""
     resumed = _resumed(store.directory, task_run)
-    if resumed.counters.done < resumed.counters.planned and isinstance(problems, UnreadProblems):
+    problems, counters = task_run.problems, resumed.counters
+    if counters.done < counters.planned and isinstance(problems, LazyProblems):
         problems.read()  # here, where it holds up no request
     started = start_rule(resumed, earlier)
-    if started.rule != rule:
+    if started.rule != task_run.rule:
         record_subject(store, started)
     if is_shuffled(started, was_shuffled=was_shuffled):
-        recorded = store.config(task.name, model)
-        store.set_config(number, {**recorded, ORDER: SHUFFLED})
+        recorded = store.config(task_run.task.name, task_run.subject.name)
+        store.set_config(task_run.number, {**recorded, ORDER: SHUFFLED})
     return started
 
 
@@ -164,7 +176,7 @@ def resolved_sampling(task: Task, settings: Settings) -> Sampling:
 def problem_record(problem: Problem) -> str:
     """Return a problem as it is stored: the prompt, and what scorers need."""
     reference = problem.reference
-    return canonical(
+    return canonical_json(
         {
             "messages": [[message.role, message.content] for message in problem.messages],
             "targets": reference.targets,
@@ -191,7 +203,7 @@ def _with_main(store: Store, task: Task, model: str, name: str | None) -> Task:
 def _known_problems(earlier: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
     """Return what the problems of a run are known by, unless there are more or fewer now."""
     entered = earlier.get("problems")
-    if entered and (isinstance(problems, UnreadProblems) or entered["count"] == len(problems)):
+    if entered and (isinstance(problems, LazyProblems) or entered["count"] == len(problems)):
         return {"problems": entered}
     return {}
 
@@ -245,7 +257,7 @@ def _brought(store: Store, number: int) -> dict[str, int]:
 
 def further_spec(task: Task, subject: Subject) -> dict[str, Any]:
     """Return what trials depend on beyond model, sampling and seeds."""
-    return {**task.spec, **getattr(subject, "spec", {})}
+    return {**task.spec, **subject.spec}
 
 
 def record_subject(store: Store, task_run: TaskRun) -> None:
@@ -257,14 +269,14 @@ def record_subject(store: Store, task_run: TaskRun) -> None:
         **_config(store, task_run.task, truncated, task_run.subject, task_run.rule),
         **{name: recorded[name] for name in kept if name in recorded},
     }
-    if json.loads(canonical(config)) != recorded:
+    if json.loads(canonical_json(config)) != recorded:
         store.set_config(task_run.number, config)
 
 
 def _config(
     store: Store, task: Task, truncated: str, subject: Subject, rule: WidthRule | None
 ) -> Mapping[str, Any]:
-    own = dict(getattr(subject, "config", {}))
+    own = dict(subject.config)
     earlier = store.config(task.name, subject.name)
     before = earlier.get("subject", {})
     if "engine" in own:  # one of several that give the same; a run may have been asked by each

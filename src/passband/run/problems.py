@@ -1,10 +1,9 @@
-"""Problems that are read only if they are needed, where the store knows that they are the same.
+"""Load a task's problems lazily when the store already has the same ones.
 
 Reading and rendering a hundred thousand problems takes longer than everything else in a run that
-lacks nothing. Its task has a hash of all that the problems are made of, the store has one of its
-problems: where both are what they were when the problems were entered, the problems are too.
-
-The first problems of a task, where a share of them is asked for.
+lacks nothing. The task has a hash of all that its problems are made of, and the store has one of
+its problems: where both are unchanged, so are the problems. `FirstProblems` loads a part of them,
+`ProblemReferences` reads what answers are compared with.
 """
 
 from __future__ import annotations
@@ -18,11 +17,31 @@ from typing import Any, overload
 
 from passband.generate import Problem
 from passband.run.settings import Settings
+from passband.score import Reference
 from passband.tasks import Task
 from passband.trials import Store, is_run_directory
 
 
-class UnreadProblems(Sequence[Problem]):
+class ProblemReferences(Sequence[Reference]):
+    """What answers are compared with, by position of the problem; nothing is kept here."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self._problems = problems
+
+    def __len__(self) -> int:
+        return len(self._problems)
+
+    @overload
+    def __getitem__(self, index: int) -> Reference: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Reference]: ...
+    def __getitem__(self, index: int | slice) -> Reference | Sequence[Reference]:
+        if isinstance(index, slice):
+            return [problem.reference for problem in self._problems[index]]
+        return self._problems[index].reference
+
+
+class LazyProblems(Sequence[Problem]):
     """The problems of a task, read when the first of them is needed."""
 
     def __init__(self, read: Callable[[], Sequence[Problem]], digest: str) -> None:
@@ -33,7 +52,7 @@ class UnreadProblems(Sequence[Problem]):
     @classmethod
     def of(
         cls, task: Task, settings: Settings, read: Callable[[Task, Settings], Sequence[Problem]]
-    ) -> UnreadProblems | None:
+    ) -> LazyProblems | None:
         """Return the problems of a task; None if only reading them tells what they are."""
         digest_of: Callable[[int | None], str | None] | None = getattr(task.load, "digest", None)
         digest = None if digest_of is None else digest_of(settings.limit)
@@ -74,7 +93,7 @@ def opened(
     Before a directory is made, whatever is wrong with its problems has to show.
     """
     settings.check()
-    unread = UnreadProblems.of(task, settings, read)
+    unread = LazyProblems.of(task, settings, read)
     if unread is None:
         return read(task, settings)
     if not is_run_directory(directory):
@@ -84,7 +103,7 @@ def opened(
 
 def enter(store: Store, run: int, problems: Sequence[Problem], config: Mapping[str, Any]) -> None:
     """Add to a run's config what its problems are known by again."""
-    if isinstance(problems, UnreadProblems):
+    if isinstance(problems, LazyProblems):
         stored = store.problem_digest(run)
         known = {"made": problems.digest, "count": len(problems), "stored": stored}
         store.set_config(run, {**config, "problems": known})
@@ -98,7 +117,7 @@ def known_numbers(
     `config` is that of the run before.
     """
     known = config.get("problems")
-    if not known or not isinstance(problems, UnreadProblems) or known["made"] != problems.digest:
+    if not known or not isinstance(problems, LazyProblems) or known["made"] != problems.digest:
         return None
     if known["stored"] != store.problem_digest(run):
         return None

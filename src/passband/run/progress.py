@@ -58,7 +58,7 @@ class ShardCounts:
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """All tasks of a run at one moment."""
 
     tasks: list[TaskProgress]
@@ -80,7 +80,7 @@ class Watcher(Protocol):
     others. One with `shows_guesses = False` gets no notes on how data files were understood.
     """
 
-    def tick(self, progress: Progress) -> None:
+    def tick(self, progress: RunProgress) -> None:
         """Show how far the run is; called twice a second."""
         ...
 
@@ -117,14 +117,14 @@ class Meter:
         self._next_estimate = float("-inf")
         self.can_estimate = False  # once the statistics are loaded, if they are shown
 
-    def read(self, endpoint: Endpoint, under_way: int, scoring: int = 0) -> Progress:
+    def read(self, endpoint: Endpoint, under_way: int, scoring: int = 0) -> RunProgress:
         """Return how far the run is."""
         counters = [run.counters for run in self._runs]
         done, now = sum(c.done for c in counters), self._clock()
         left = sum(max(0, c.planned - c.done) for c in counters)
         waiting = _waiting(endpoint)
         self._estimate()
-        return Progress(
+        return RunProgress(
             tasks=[self._task(run) for run in self._runs],
             rate=self._rate(now, done),
             seconds_left=self._forecast(now, done, left, under_way, waiting),
@@ -202,7 +202,7 @@ _WIDTH = 78
 class Silent:
     """A watcher that passes warnings on, and nothing else."""
 
-    def tick(self, progress: Progress) -> None:
+    def tick(self, progress: RunProgress) -> None:
         """Show nothing."""
 
     def note(self, text: str) -> None:
@@ -223,7 +223,7 @@ class ProgressLine(Silent):
         self._out = out or sys.stderr
         self._shown = ""
 
-    def tick(self, progress: Progress) -> None:
+    def tick(self, progress: RunProgress) -> None:
         """Show how far the run is."""
         self._write(_line(progress))
 
@@ -253,7 +253,7 @@ def make_watcher(progress: bool | None) -> Silent:
     return ProgressLine() if progress else Silent()
 
 
-def _line(progress: Progress) -> str:
+def _line(progress: RunProgress) -> str:
     done = sum(task.done for task in progress.tasks)
     planned = sum(task.planned for task in progress.tasks)
     failed = sum(sum(task.failed.values()) for task in progress.tasks)

@@ -16,23 +16,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from passband.errors import ConflictingArguments, InvalidInput
-from passband.generate import Connection, Model, is_local
+from passband.generate import Connection, Model, Provider, Subject, adapted, is_local
 from passband.run.budget import find_price
 from passband.run.dry_run import DryRun, dry_run
 from passband.run.genai_prices import suggested_price
 from passband.run.judge.choice import JudgeChoice
 from passband.run.progress import Watcher
 from passband.run.schedule.schedule import every_problem
-from passband.run.schedule.until import until_schedule
-from passband.run.session import Elsewhere, Finished, OnStart, run_session
-from passband.run.settings import Patience, Settings, Until
+from passband.run.schedule.width import until_schedule
+from passband.run.session import OnStart, RunResult, TrialMasks, run_session
+from passband.run.settings import Patience, Settings, WidthGoal
 from passband.run.shards.folder import merge_leftovers
 from passband.run.shards.launch import Launch
 from passband.run.shards.shard import Shard
 from passband.run.task_run import Price
 from passband.run.tasks import TaskName, load_tasks, named_tasks
 from passband.score import Truncated
-from passband.tasks import LENGTH_NAMES, Adjustments, DataOptions, Task, adjusted_tasks
+from passband.tasks import LENGTH_NAMES, DataOptions, Overrides, Task, override_tasks
 from passband.trials import EmptyStore, Trials, is_run_directory
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def shard_directory(run: Path, shard: Shard) -> Path:
     return run.with_name(f"{run.name}-shards") / shard.directory_name
 
 
-class RunOptions(TypedDict, total=False):
+class RequestOptions(TypedDict, total=False):
     """Options of a run, by the names of `Settings` and `Connection`, and of prices."""
 
     n: int | None
@@ -87,7 +87,7 @@ class RunOptions(TypedDict, total=False):
     max_failed: float | None
     moved_server: bool
     unsafe_code: bool
-    until: Until | None
+    until: WidthGoal | None
     patience: Patience
     base_url: str | Sequence[str] | None
     timeout: float
@@ -129,9 +129,9 @@ class RunRequest:
     judge: JudgeChoice | None = None
     recipe: Recipe | None = None  # None if it was made from more than names
     launch: Launch | None = None  # in shards, each in a process of its own
-    elsewhere: Elsewhere | None = None  # trials that a shard need not ask for
+    elsewhere: TrialMasks | None = None  # trials that a shard need not ask for
 
-    def run(self, watcher: Watcher, *, on_start: OnStart | None = None) -> Finished:
+    def run(self, watcher: Watcher, *, on_start: OnStart | None = None) -> RunResult:
         """Request every missing trial; `on_start` is given a function that stops the run."""
         finished = self._ask(watcher, on_start)
         price = self._suggested()
@@ -147,7 +147,7 @@ class RunRequest:
             return None
         return suggested_price(self.model, self.connection.base_urls)
 
-    def _ask(self, watcher: Watcher, on_start: OnStart | None) -> Finished:
+    def _ask(self, watcher: Watcher, on_start: OnStart | None) -> RunResult:
         """Request every missing trial, in this process or in shards."""
         if self.launch is not None:
             from passband.run.shards.driver import run_shards  # seldom needed
@@ -239,10 +239,10 @@ def make_request(
     task_args: Mapping[str, Any] | None = None,
     engine: Engine = "auto",
     design: Mapping[str, Any] | None = None,
-    adjustments: Adjustments | None = None,
+    adjustments: Overrides | None = None,
     data_options: DataOptions | None = None,
     launch: Launch | None = None,
-    **options: Unpack[RunOptions],
+    **options: Unpack[RequestOptions],
 ) -> RunRequest:
     """Load tasks and assemble the settings of a run; `adjustments` are to be made to the tasks.
 
@@ -279,7 +279,7 @@ def make_request(
     )
     if adjustments is not None:
         _check_adjustments(adjustments, model, options)
-        chosen = adjusted_tasks(chosen, adjustments)
+        chosen = override_tasks(chosen, adjustments)
     settings = Settings(**_named(Settings, options))
     _check_adaptive(chosen, settings)
     _check_shards(chosen, settings, launch)
@@ -350,10 +350,13 @@ def _check_shards(tasks: Iterable[Task], settings: Settings, launch: Launch | No
 
 
 def _label(model: Model) -> str:
-    return model if isinstance(model, str) else str(getattr(model, "name", "run"))
+    if isinstance(model, str):
+        return model
+    subject = adapted(model)
+    return (isinstance(subject, (Provider, Subject)) and subject.name) or "run"
 
 
-def _check_adjustments(adjustments: Adjustments, model: Model, options: Mapping[str, Any]) -> None:
+def _check_adjustments(adjustments: Overrides, model: Model, options: Mapping[str, Any]) -> None:
     """Refuse a setting that is given twice, and turns where a model has none."""
     for name, names in {"temperature": (), "top_p": (), "max_tokens": LENGTH_NAMES}.items():
         twice = [one for one in (name, *names) if one in adjustments.gen]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from passband.score import Scorer
-from passband.trials import Choice, RunRecord, TrialRow, Trials
+from passband.trials import RunRecord, TrialFilter, TrialRow, Trials
 
 _FAILED = "SandboxFailed"  # begins the detail of a score that a sandbox owes
 SANDBOXES = "sandboxes"  # the key of a run's config
@@ -57,7 +57,7 @@ def trials_without_verdict(
     """Yield the trials on which the sandbox failed, which says nothing about their programs."""
     if not has_failures(trials, number, scorer):
         return
-    chosen = trials.chosen(run, Choice(statuses=("scorer_error",), scorer=number))
+    chosen = trials.chosen(run, TrialFilter(statuses=("scorer_error",), scorer=number))
     for problem, trial in list(chosen.places()):
         row = chosen.trial(problem, trial)
         mine = [score for score in row.scores if score.scorer == number]

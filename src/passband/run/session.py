@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 OnStart = Callable[[Callable[[], None]], None]
-Elsewhere = Mapping[str, Mapping[str, int]]
+TrialMasks = Mapping[str, Mapping[str, int]]
 """Trials that another store holds: by task and key of the problem, as bits."""
 
 _EXIT_CODES: dict[Ending, ExitCode] = {
@@ -59,7 +59,7 @@ _TERMINATED = 5.0  # seconds to wait for requests in flight after SIGTERM
 
 
 @dataclass(frozen=True)
-class Finished:
+class RunResult:
     """A run that has come to an end."""
 
     directory: Path
@@ -151,9 +151,9 @@ def run_session(
     schedule: ScheduleFactory = every_problem,
     low_water: int = LOW_WATER,
     on_start: OnStart | None = None,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: TrialMasks | None = None,
     closing: Ending | None = None,
-) -> Finished:
+) -> RunResult:
     """Request every missing trial; return when all are recorded, or the run has to stop.
 
     `on_start` is given the `Controls` of the run: a function that stops it, from any thread.
@@ -191,7 +191,7 @@ def run_session(
             is_leased=settings.is_leased,
             closing=closing,
         )
-        with _recorded(runner, settings.concurrency, getattr(subjects[0], "address", None)):
+        with _recorded(runner, settings.concurrency, subjects[0].address):
             ending = _completed(runner, on_start)
             if ending == "finished" and shard is None:
                 _recheck(runner, watcher)
@@ -202,7 +202,7 @@ def run_session(
     finally:
         store.close()
     seconds = time.monotonic() - began
-    finished = Finished(
+    finished = RunResult(
         directory,
         subjects[0].name,
         ending,
@@ -247,7 +247,7 @@ def make_subjects(tasks: Sequence[Task], model: Model, connection: Connection) -
     subjects = []
     for task in tasks:
         if task.subject is not None:
-            subjects.append(task.subject(model, connection))
+            subjects.append(make_subject(task.subject(model, connection)))
             continue
         shared = shared or make_subject(model, connection)
         subjects.append(shared)
@@ -263,10 +263,10 @@ def prepare_all(
     settings: Settings,
     watcher: Watcher,
     judges: Judges | None = None,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: TrialMasks | None = None,
 ) -> list[TaskRun]:
     """Enter tasks into the store, and warn of what the user should know before any request."""
-    address = getattr(subjects[0], "address", None)
+    address = subjects[0].address
     earlier = read_earlier(store.directory, [task.name for task in tasks], subjects[0].name)
     if judges:
         check_judges(judges, store.directory, tasks, problems, subjects[0].name, settings, watcher)

@@ -31,7 +31,7 @@ class Patience:
 
 
 @dataclass(frozen=True)
-class Until:
+class WidthGoal:
     """A run ends once the interval of a metric is within +-half_width."""
 
     half_width: float
@@ -52,7 +52,7 @@ class Settings:
     top_p: float | None = None
     max_tokens: int | None = None
     name: str | None = None  # of the run; `base` if None
-    base: str | None = None  # the run's name unless it has one; that of its directory if None
+    base: str | None = None  # the run's name unless it has one; the directory's name if None
     seed: str | None = None  # that trials' seeds are derived from; the run's name if None
     send_seeds: bool = True
     truncated: Truncated | None = None  # whether truncated completions are scored
@@ -62,8 +62,8 @@ class Settings:
     max_failed: float | None = None  # share of trials without an answer that is no failure
     moved_server: bool = False  # whether another address serves the same model
     unsafe_code: bool = False  # run programs without a sandbox where there is none
-    until: Until | None = None  # then n is the most trials of a problem
-    shard: Shard | None = None  # the part of the run that is asked for; all of it if None
+    until: WidthGoal | None = None  # then n is the most trials of a problem
+    shard: Shard | None = None  # the part of the run to ask for; all of it if None
     patience: Patience = field(default_factory=Patience)
 
     def check(self) -> None:

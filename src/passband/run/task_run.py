@@ -1,4 +1,4 @@
-"""One task within a run: its problems, its scorers, where its rows go, and how far it is.
+"""One task within a run: problems, scorers, prices and counts.
 
 Counts of a task's recorded trials, kept as rows are committed.
 """
@@ -222,7 +222,7 @@ class TaskRun:
     @property
     def has_one_seed(self) -> bool:
         """Whether only the first seed of a request is used."""
-        return getattr(self.subject, "one_seed", False)
+        return self.subject.one_seed
 
     @cached_property
     def is_in_order(self) -> bool:

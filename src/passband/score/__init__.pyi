@@ -46,6 +46,7 @@ from passband.score.patterns import quickly as quickly
 from passband.score.pipeline import assemble as assemble
 from passband.score.pipeline import filters_in as filters_in
 from passband.score.pipeline import make_scorer as make_scorer
+from passband.score.recorded import ANSWERS_AS_TEXT as ANSWERS_AS_TEXT
 from passband.score.recorded import rebuilt_scorer as rebuilt_scorer
 from passband.score.recorded import recorded_equality as recorded_equality
 from passband.score.recorded import scorer_of as scorer_of
@@ -53,6 +54,7 @@ from passband.score.registry import ScorerFunction as ScorerFunction
 from passband.score.registry import check_options as check_options
 from passband.score.registry import scorers as scorers
 from passband.score.repeats import aggregations as aggregations
+from passband.score.repeats import reduce_repeats as reduce_repeats
 from passband.score.repeats import reduction as reduction
 from passband.score.sandbox.doctor import Diagnosis as Diagnosis
 from passband.score.sandbox.doctor import examine as examine

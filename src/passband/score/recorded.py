@@ -7,15 +7,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from passband import notes
 from passband.errors import PassbandError
 from passband.notes import Note
 from passband.score.scorer import Scorer
+from passband.stats.metric import not_measurable
 
 if TYPE_CHECKING:
     from passband.score.scorer import Options
     from passband.trials import ScorerRecord
 
+ANSWERS_AS_TEXT = Note(
+    "answers-as-text",
+    "the scorer cannot be rebuilt from the recorded trials, so votes count answers as the same "
+    "only where their text is",
+)
+OTHER_SCORER_VERSION = Note(
+    "other-scorer-version",
+    "votes were counted with another version of the scorer than the scores; `passband score` "
+    "scores again",
+)
 
 Same = Callable[[str, str], bool]
 
@@ -38,14 +48,14 @@ def recorded_equality(scorer: ScorerRecord) -> Iterator[Equality]:
     try:
         rebuilt = rebuilt_scorer(scorer)
     except PassbandError as error:
-        yield Equality(None, (notes.ANSWERS_AS_TEXT, notes.not_measurable(str(error))))
+        yield Equality(None, (ANSWERS_AS_TEXT, not_measurable(str(error))))
         return
     if rebuilt is None:
-        yield Equality(None, (notes.ANSWERS_AS_TEXT,))
+        yield Equality(None, (ANSWERS_AS_TEXT,))
         return
     changed = not scorer.identity.startswith(rebuilt.identity)
     try:
-        yield Equality(rebuilt.same, (notes.OTHER_SCORER_VERSION,) if changed else ())
+        yield Equality(rebuilt.same, (OTHER_SCORER_VERSION,) if changed else ())
     finally:
         rebuilt.close()
 

@@ -1,7 +1,7 @@
 """Register scoring functions.
 
->>> print(*sorted(scorers))
-acc bleu choice chrf code command contains exact_match f1 judge math numeric regex ter
+>>> {"choice", "code", "exact_match", "math"} <= set(scorers)
+True
 """
 
 from __future__ import annotations

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import warn
-from passband.generate import Connection
-from passband.run import Finished, OnStart, run_session
+from passband.generate import Connection, JsonObject
+from passband.run import OnStart, RunResult, Silent, run_session
 from passband.scorebook.eval_dataset import EvalDataset
 from passband.scorebook.inference import InferenceCalls
-from passband.scorebook.options import Options
+from passband.scorebook.options import EvaluationSettings
 from passband.scorebook.results import EvalRun
 from passband.scorebook.run_spec import ClassicEvalRunSpec
 from passband.scorebook.subject import InferenceSubject, prompt_of
-from passband.scorebook.watch import Watching
 from passband.summary import ProblemScores, Request, RunSummary, read_problem_scores
 from passband.trials import RunRecord, Trials
 
@@ -25,7 +24,11 @@ class ClassicRun:
     engine = "local"
 
     def __init__(
-        self, spec: ClassicEvalRunSpec, options: Options, directory: Path, seed: int | None
+        self,
+        spec: ClassicEvalRunSpec,
+        options: EvaluationSettings,
+        directory: Path,
+        seed: int | None,
     ) -> None:
         self.spec, self.directory = spec, directory
         self._options, self._seed = options, seed
@@ -33,8 +36,8 @@ class ClassicRun:
         self._task = dataset.task() if isinstance(dataset, EvalDataset) else dataset
         self._input_of = dataset.input_of if isinstance(dataset, EvalDataset) else prompt_of
 
-    def run(self, calls: InferenceCalls, model: str, on_start: OnStart) -> Finished:
-        """Ask what is missing; runs in a thread, and stops when `on_start`'s function is called."""
+    def run(self, calls: InferenceCalls, model: str, on_start: OnStart) -> RunResult:
+        """Run the missing trials in a thread; stop when `on_start`'s function is called."""
         spec = self.spec
         config = {
             "experiment_id": spec.experiment_id,
@@ -47,7 +50,7 @@ class ClassicRun:
             self.directory,
             settings=self._options.settings(spec.label, self._seed, calls.inference.limit),
             connection=Connection(timeout=self._options.timeout),
-            watcher=Watching(),
+            watcher=Silent(),
             on_start=on_start,
         )
 
@@ -61,9 +64,9 @@ class ClassicRun:
         rows = [self._item(run, problem) for problem in problems]
         return EvalRun(self.spec, self.engine, self.directory, values, rows)
 
-    def _values(self, trials: Trials, run: RunRecord, summary: RunSummary) -> dict[str, Any]:
+    def _values(self, trials: Trials, run: RunRecord, summary: RunSummary) -> JsonObject:
         group = summary.group({})
-        values: dict[str, Any] = {}
+        values: JsonObject = {}
         for result in summary.listed:
             name, estimate = result.entry.name, result.estimate
             if estimate is None:
@@ -79,10 +82,10 @@ class ClassicRun:
         counts = {"n_items": group.n_problems, "n_trials": sum(statuses.values())}
         return {**values, **counts, "statuses": statuses}
 
-    def _item(self, run: RunRecord, problem: ProblemScores) -> dict[str, Any]:
+    def _item(self, run: RunRecord, problem: ProblemScores) -> JsonObject:
         record = problem.problem.record
         targets = list(record["targets"])
-        row: dict[str, Any] = {
+        row: JsonObject = {
             "id": problem.problem.key,
             "input": "\n\n".join(text for _, text in record["messages"]),
             "label": targets[0] if len(targets) == 1 else targets,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import uuid
-from collections.abc import Mapping
 from functools import cached_property
 from types import TracebackType
 from typing import Any
@@ -29,6 +28,7 @@ from passband.adaptive import (
     resolve_split,
 )
 from passband.errors import InvalidInput
+from passband.generate import JsonMapping, JsonObject
 from passband.score import make_scorer
 
 
@@ -69,7 +69,7 @@ class BankClient:
             await self.server.close()
 
     async def list_datasets(self) -> list[DatasetInfo]:
-        """Return the banks here; those of the server are in `server.list_datasets()`."""
+        """Return the local banks; `server.list_datasets()` has the server's."""
         banks = [find_bank(entry.path) for entry in list_banks()]
         return [_info(bank) for bank in banks if bank is not None]
 
@@ -84,11 +84,11 @@ class BankClient:
         split: str | None = None,
         project_id: str | None = None,
         experiment: str | None = None,
-        run_metadata: Mapping[str, Any] | None = None,
+        run_metadata: JsonMapping | None = None,
         item_processor: ItemProcessor | None = None,
         return_dict: bool = False,
         seed: int | None = None,
-    ) -> RunResults | dict[str, Any]:
+    ) -> RunResults | JsonObject:
         """Run a test of a bank here, or else on the server; the first is not recorded."""
         bank = _bank(test_id)
         if bank is None:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from passband.adaptive import list_banks, parse_dataset
 from passband.errors import ConflictingArguments, InvalidInput, UnknownName, WrongType, nearest
+from passband.generate import JsonMapping
 from passband.run import load_tasks
 from passband.scorebook.eval_dataset import EvalDataset, is_data_file
 from passband.tasks import Task, list_tasks
@@ -29,9 +30,7 @@ class AdaptiveEvalDataset:
 
 
 Dataset: TypeAlias = AdaptiveEvalDataset | EvalDataset | Task
-Given: TypeAlias = (
-    "str | Path | Task | EvalDataset | AdaptiveEvalDataset | Sequence[Mapping[str, Any]]"
-)
+Given: TypeAlias = "str | Path | Task | EvalDataset | AdaptiveEvalDataset | Sequence[JsonMapping]"
 Datasets: TypeAlias = "Given | Sequence[Given]"
 
 

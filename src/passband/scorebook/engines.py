@@ -1,4 +1,4 @@
-"""Which engine answers for a data set: a local bank of its name, or else a server."""
+"""Choose the engine of a data set: a local bank of its name, or else a server."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from passband.adaptive import (
     parse_dataset,
 )
 from passband.errors import UnknownName, nearest
-from passband.scorebook.options import Options
+from passband.scorebook.options import EvaluationSettings
 from passband.scorebook.remote import RemoteEngine
 
 
 class Engines:
     """Finds banks, and makes the client of the server when the first name is not a bank's."""
 
-    def __init__(self, options: Options, seed: int | None) -> None:
+    def __init__(self, options: EvaluationSettings, seed: int | None) -> None:
         self._options, self._seed = options, seed
         self._banks: dict[str, Bank | None] = {}
         self._client: TrismikClient | None = None

@@ -9,13 +9,13 @@ from typing import Any
 
 from passband.errors import InvalidInput, WrongType, nearest
 from passband.files import form_of, read_records
-from passband.generate import Message, Problem, Sampling
+from passband.generate import JsonMapping, Message, Problem, Sampling
 from passband.score import Reference, Scorer, make_scorer
 from passband.tasks import MetricEntry, Task, plain_rows
 
 _INPUTS = ("input", "question", "prompt")
 _LABELS = ("label", "answer", "target")
-_NAMED: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+_NAMED: Mapping[str, tuple[str, JsonMapping]] = {
     "accuracy": ("exact_match", {}),
     "exactmatch": ("exact_match", {"ignore_case": True}),
 }
@@ -34,7 +34,7 @@ class EvalDataset:
     """
 
     name: str
-    rows: Sequence[Mapping[str, Any]]
+    rows: Sequence[JsonMapping]
     metrics: tuple[str, ...] = ("accuracy",)
     input: str | None = None
     label: str | None = None
@@ -44,7 +44,7 @@ class EvalDataset:
         cls,
         name: str,
         metrics: str | Sequence[str],
-        items: Iterable[Mapping[str, Any]],
+        items: Iterable[JsonMapping],
         input: str | None = None,
         label: str | None = None,
     ) -> EvalDataset:
@@ -120,7 +120,7 @@ class EvalDataset:
             )
         return named
 
-    def _problem(self, index: int, row: Mapping[str, Any]) -> Problem:
+    def _problem(self, index: int, row: JsonMapping) -> Problem:
         for field in (self.input, self.label):
             if row.get(str(field)) is None:
                 raise InvalidInput(f"data set {self.name!r}: row {index + 1} has no {field}.")

@@ -19,7 +19,7 @@ from passband.errors import InvalidInput, WrongType
 from passband.scorebook.datasets import Datasets
 from passband.scorebook.hyperparameters import Hyperparameters
 from passband.scorebook.inference import InferenceFunction
-from passband.scorebook.options import EvaluateOptions, Options
+from passband.scorebook.options import EvaluateOptions, EvaluationSettings
 from passband.scorebook.results import Results, Row, shape_results
 from passband.scorebook.sweep import Sweep
 from passband.system import complete_anywhere
@@ -82,11 +82,16 @@ async def evaluate_async(
     new folder of runs/. Ids and `metadata` are recorded. A run that fails is in the results, with
     its error, and warned of; if all fail, or there is only one, the error is raised.
 
-    The further options are those of `passband.scorebook.options.Options`.
+    The further options are those of `passband.scorebook.options.EvaluationSettings`.
     """
     _check(seed, metadata, {"experiment_id": experiment_id, "project_id": project_id})
     sweep = Sweep(
-        Options.of(options), experiment_id, project_id, dict(metadata or {}), seed, return_items
+        EvaluationSettings.of(options),
+        experiment_id,
+        project_id,
+        dict(metadata or {}),
+        seed,
+        return_items,
     )
     runs = await sweep.run(inference, datasets, hyperparameters, split)
     return shape_results(runs, return_items=return_items)

@@ -8,11 +8,12 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from passband.errors import InvalidInput, WrongType
+from passband.generate import JsonMapping, JsonObject
 
-Hyperparameters: TypeAlias = "Mapping[str, Any] | Sequence[Mapping[str, Any]] | None"
+Hyperparameters: TypeAlias = "JsonMapping | Sequence[JsonMapping] | None"
 
 
-def expand_grid(hyperparameters: Hyperparameters) -> list[dict[str, Any]]:
+def expand_grid(hyperparameters: Hyperparameters) -> list[JsonObject]:
     """Return every setting: of a mapping the product of its lists, of a list each as it is.
 
     >>> expand_grid({"temperature": [0.0, 1.0], "top_p": 0.9})
@@ -36,7 +37,7 @@ def expand_grid(hyperparameters: Hyperparameters) -> list[dict[str, Any]]:
     return settings
 
 
-def _setting(one: Any) -> dict[str, Any]:
+def _setting(one: Any) -> JsonObject:
     if not isinstance(one, Mapping):
         raise WrongType(f"a list of hyperparameters holds dicts; got {one!r:.60}.")
     return dict(one)

@@ -19,6 +19,7 @@ from passband.generate import (
     DeadlinePassed,
     Hopeless,
     InvalidReply,
+    JsonMapping,
     TimedOut,
     is_async,
     learn_secrets,
@@ -64,7 +65,7 @@ class Inference:
         """The name that trials are recorded under."""
         return str(getattr(self.function, "__qualname__", type(self.function).__name__))
 
-    async def call(self, inputs: list[Any], hyperparameters: Mapping[str, Any]) -> list[Any]:
+    async def call(self, inputs: list[Any], hyperparameters: JsonMapping) -> list[Any]:
         """Call the function once, and return one output for each input."""
         return _checked(await self._calls.call(inputs, **hyperparameters), len(inputs))
 
@@ -76,7 +77,7 @@ class Inference:
 class InferenceCalls:
     """The calls of one run: the function with one set of hyperparameters."""
 
-    def __init__(self, inference: Inference, hyperparameters: Mapping[str, Any]) -> None:
+    def __init__(self, inference: Inference, hyperparameters: JsonMapping) -> None:
         self.inference, self.hyperparameters = inference, dict(hyperparameters)
         self._waiting: deque[tuple[Any, asyncio.Future[Any]]] = deque()
         self._tasks: set[asyncio.Task[None]] = set()

@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from passband.adaptive import AdaptiveTask, Bank, BankItem, Step, task_of_bank
+from passband.adaptive import AdaptiveTask, Bank, Step, task_of_bank
 from passband.errors import NotEnoughData, warn
-from passband.generate import Connection, Problem
-from passband.run import Finished, OnStart, run_session
+from passband.generate import Connection, JsonMapping, JsonObject, Problem
+from passband.run import OnStart, RunResult, Silent, run_session
+from passband.scorebook.client import item_record
 from passband.scorebook.inference import InferenceCalls
-from passband.scorebook.options import Options
+from passband.scorebook.options import EvaluationSettings
 from passband.scorebook.results import EvalRun
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec
 from passband.scorebook.subject import InferenceSubject
-from passband.scorebook.watch import Watching
 from passband.summary import Group, Request, adaptive_group
 from passband.trials import RunRecord, TrialRow, Trials
 
@@ -30,7 +29,7 @@ class LocalRun:
         self,
         spec: AdaptiveEvalRunSpec,
         bank: Bank,
-        options: Options,
+        options: EvaluationSettings,
         directory: Path,
         seed: int | None,
     ) -> None:
@@ -38,13 +37,13 @@ class LocalRun:
         self._options, self._seed = options, seed
         self._task: AdaptiveTask = task_of_bank(bank, options.test_design())
 
-    def run(self, calls: InferenceCalls, model: str, on_start: OnStart) -> Finished:
-        """Ask what is missing; runs in a thread, and stops when `on_start`'s function is called."""
+    def run(self, calls: InferenceCalls, model: str, on_start: OnStart) -> RunResult:
+        """Run the missing trials in a thread; stop when `on_start`'s function is called."""
         spec, bank = self.spec, self._task.bank
         subject = InferenceSubject(
             calls,
             model,
-            lambda problem: item_input(bank.item(problem.key)),
+            lambda problem: item_record(bank.item(problem.key)).as_input(),
             text_of=lambda problem, output: _answer(bank, problem, output),
             config={
                 "experiment_id": spec.experiment_id,
@@ -61,7 +60,7 @@ class LocalRun:
                 spec.test, self._seed, calls.inference.limit, of_bank=True
             ),
             connection=Connection(timeout=self._options.timeout),
-            watcher=Watching(),
+            watcher=Silent(),
             on_start=on_start,
         )
 
@@ -87,7 +86,7 @@ class LocalRun:
             listed = ", ".join(failed)
             warn(f"{self.spec.label}: trials without a score are no evidence: {listed}.")
 
-    def _item(self, step: Step, outputs: Sequence[str | None]) -> dict[str, Any]:
+    def _item(self, step: Step, outputs: Sequence[str | None]) -> JsonObject:
         item = self._task.bank.item(step.key)
         targets = list(item.targets)
         row = {
@@ -103,19 +102,6 @@ class LocalRun:
         return row | {"output": outputs[0] if len(outputs) == 1 else list(outputs)}
 
 
-def item_input(item: BankItem) -> dict[str, Any]:
-    """Return an item as an inference function gets it: as a server would send it."""
-    if item.choices is None:
-        return {
-            "id": item.key,
-            "question": item.question,
-            "reference": None,
-            "response_text": None,
-        }
-    choices = [{"id": choice.id, "text": choice.text} for choice in item.choices]
-    return {"id": item.key, "question": item.question, "choices": choices}
-
-
 def _answer(bank: Bank, problem: Problem, output: str) -> str:
     """Return an output as the bank's scorer reads it: for the id of a choice, its letter."""
     return bank.item(problem.key).letter(output) or output
@@ -128,9 +114,9 @@ def _outputs(rows: Iterable[TrialRow]) -> dict[int, list[str | None]]:
     return texts
 
 
-def _values(run: RunRecord, group: Group) -> dict[str, Any]:
+def _values(run: RunRecord, group: Group) -> JsonObject:
     """Return ability, the accuracy of the bank by each road, and the path of the test."""
-    values: dict[str, Any] = {"run_id": run.name}
+    values: JsonObject = {"run_id": run.name}
     for line in group.lines:
         if line.estimate is None:
             continue
@@ -151,7 +137,7 @@ def _values(run: RunRecord, group: Group) -> dict[str, Any]:
     }
 
 
-def _path_entry(step: Step) -> Mapping[str, Any]:
+def _path_entry(step: Step) -> JsonMapping:
     return {
         "id": step.key,
         "score": step.score,

@@ -1,26 +1,27 @@
-"""The options of an evaluation, beyond what is evaluated on what."""
+"""The options of an evaluation, besides its function and data sets."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from passband.adaptive import FALLBACK, Design
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
+from passband.generate import JsonMapping
 from passband.run import Patience, Settings
 from passband.stats import as_level
 
 
 class EvaluateOptions(TypedDict, total=False):
-    """Options of `evaluate` by their names; see `Options`."""
+    """Options of `evaluate` by their names; see `EvaluationSettings`."""
 
     return_output: bool
     upload_results: bool
     num_repeats: int | None
     limit: int | None
-    design: Design | Mapping[str, Any] | None
+    design: Design | JsonMapping | None
     split_order: Sequence[str]
     out: str | Path | None
     model_name: str | None
@@ -33,14 +34,14 @@ class EvaluateOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Options:
+class EvaluationSettings:
     """The options, checked."""
 
     return_output: bool = False  # whether items have the outputs
     upload_results: bool = False  # send classic results to the server of TRISMIK_SERVICE_URL
     num_repeats: int | None = None  # trials of each problem
     limit: int | None = None  # problems of each classic data set
-    design: Design | Mapping[str, Any] | None = None  # of adaptive tests on local banks
+    design: Design | JsonMapping | None = None  # of adaptive tests on local banks
     split_order: Sequence[str] = FALLBACK  # which split is used if none is named
     out: str | Path | None = None  # directory of the trials; given again, runs go on
     model_name: str | None = None  # that trials are recorded under
@@ -52,7 +53,7 @@ class Options:
     trust_task_code: bool = False
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Options:
+    def of(cls, given: JsonMapping) -> EvaluationSettings:
         """Return options by name; raise on names that there are none of."""
         known = [field.name for field in fields(cls)]
         for name in given:

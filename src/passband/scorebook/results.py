@@ -6,15 +6,16 @@ of them. `Results` is that list, and answers to the names of its parts as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, SupportsIndex, overload
+from typing import SupportsIndex, overload
 
 from passband.errors import UnknownName, describe, nearest
+from passband.generate import JsonMapping, JsonObject
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec, RunSpec
 
-Row = dict[str, Any]
+Row = JsonObject
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,12 @@ class EvalRun:
     spec: RunSpec
     engine: str  # "local", or the address of the server
     directory: Path  # with the trials
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: JsonMapping = field(default_factory=dict)
     items: Sequence[Row] = ()
     error: Exception | None = None
 
     def aggregate(self) -> Row:
-        """Return the run as one row: what was run, with what settings, and what came out."""
+        """Return the run as one row: its data set, settings and results."""
         spec, metadata = self.spec, dict(self.spec.metadata or {})
         own: Row = {"dataset": spec.label}
         if isinstance(spec, AdaptiveEvalRunSpec):

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from passband.run import default_directory
 from passband.scorebook.eval_dataset import EvalDataset
 from passband.tasks import Task
-from passband.trials import canonical
+from passband.trials import canonical_json
 
 
 @dataclass(frozen=True)
@@ -75,5 +75,5 @@ def folder_name(spec: RunSpec) -> str:
     name = default_directory(spec.test).name
     if not spec.hyperparameter_config:
         return name
-    digest = hashlib.sha256(canonical(dict(spec.hyperparameter_config)).encode()).hexdigest()
+    digest = hashlib.sha256(canonical_json(dict(spec.hyperparameter_config)).encode()).hexdigest()
     return f"{name}-{digest[:8]}"

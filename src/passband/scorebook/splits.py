@@ -1,4 +1,4 @@
-"""Which split of an adaptive data set is used, by what an engine says it has."""
+"""Resolve the split of an adaptive data set by the list of its engine."""
 
 from __future__ import annotations
 

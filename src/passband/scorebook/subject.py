@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from passband.generate import Completion, Problem, Sampling, Seeds, function_spec
+from passband.generate import (
+    Completion,
+    JsonMapping,
+    Problem,
+    Sampling,
+    Seeds,
+    Subject,
+    function_spec,
+)
 from passband.scorebook.inference import InferenceCalls
 
 
-class InferenceSubject:
+class InferenceSubject(Subject):
     """Asks the function in its own event loop, from the loop of the run."""
 
     batch = 1
@@ -23,7 +31,7 @@ class InferenceSubject:
         input_of: Callable[[Problem], Any],
         *,
         text_of: Callable[[Problem, str], str] = lambda problem, output: output,
-        config: Mapping[str, Any] | None = None,
+        config: JsonMapping | None = None,
         is_costly: bool = False,
     ) -> None:
         self._calls, self._input_of, self._text_of = calls, input_of, text_of
@@ -43,9 +51,6 @@ class InferenceSubject:
         loop = self._calls.inference.loop
         output = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asking, loop))
         return [Completion(self._text_of(problem, output))]
-
-    async def close(self) -> None:
-        """Do nothing: the function is the caller's."""
 
 
 def prompt_of(problem: Problem) -> str:

@@ -1,29 +1,112 @@
-"""All runs of one evaluation: every data set with every set of hyperparameters."""
+"""All runs of one evaluation: every data set with every set of hyperparameters.
+
+Each run has a directory of its own. Classic runs are also uploaded, where a server is named.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from passband.adaptive import resolve_splits
+from passband.adaptive import RemoteError, TrismikClient, resolve_splits
 from passband.errors import InvalidInput, ScoreBookError, describe, warn
-from passband.generate import Hopeless
-from passband.run import Stop
+from passband.generate import Hopeless, JsonMapping
+from passband.run import Stop, default_directory
 from passband.scorebook.classic import ClassicRun
 from passband.scorebook.datasets import AdaptiveEvalDataset, Dataset, Datasets, read_datasets
-from passband.scorebook.directories import run_directories
 from passband.scorebook.engines import Engines
 from passband.scorebook.hyperparameters import Hyperparameters, expand_grid
 from passband.scorebook.inference import Inference, InferenceCalls, InferenceFunction
 from passband.scorebook.local import LocalRun
-from passband.scorebook.options import Options
-from passband.scorebook.results import EvalRun
-from passband.scorebook.run_spec import AdaptiveEvalRunSpec, ClassicEvalRunSpec, RunSpec
-from passband.scorebook.upload import upload
+from passband.scorebook.options import EvaluationSettings
+from passband.scorebook.results import EvalRun, Row
+from passband.scorebook.run_spec import (
+    AdaptiveEvalRunSpec,
+    ClassicEvalRunSpec,
+    RunSpec,
+    folder_name,
+)
+from passband.trials import Trials
+
+
+def run_directories(
+    specs: Sequence[RunSpec], out: str | Path | None, experiment_id: str | None
+) -> list[Path]:
+    """Return a directory for every run.
+
+    Those under a given `out` are the same for the same data set and hyperparameters, so that a
+    call with the same `out` goes on where it stopped. Without, every call has a new folder: the
+    function may be another one under the same name.
+    """
+    parent = _new_folder(experiment_id) if out is None else Path(out)
+    names: dict[str, int] = {}
+    directories = []
+    for spec in specs:
+        name = folder_name(spec)
+        names[name] = names.get(name, 0) + 1
+        directories.append(parent / (name if names[name] == 1 else f"{name}-{names[name]}"))
+    return directories
+
+
+def _new_folder(experiment_id: str | None) -> Path:
+    parent = default_directory(experiment_id or "evaluate")
+    for number in count():
+        folder = parent / f"{number:04d}"
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            if not parent.is_dir():
+                raise InvalidInput(
+                    f"{parent} is not a directory; give another with out=."
+                ) from None
+            continue
+        except NotADirectoryError:
+            raise InvalidInput(f"{parent} cannot be made; give a directory with out=.") from None
+        return folder
+    raise AssertionError("there is always another number")
+
+
+async def upload(client: TrismikClient, run: EvalRun, model: str) -> None:
+    """Upload a run; the trials are here, so a server that fails is a warning."""
+    with Trials(run.directory) as trials:
+        record = trials.run()
+        problems = {problem.number: problem for problem in trials.problems(record.number)}
+        names = {scorer.number: scorer.name for scorer in record.scorers}
+        items: list[Row] = [
+            {
+                "datasetItemId": problems[row.problem].key,
+                "modelInput": _text(problems[row.problem].record["messages"]),
+                "modelOutput": row.text or "",
+                "goldOutput": (problems[row.problem].record["targets"] or [""])[0],
+                "metrics": {names[score.scorer]: score.value for score in row.scores},
+            }
+            for row in trials.trials(record)
+        ]
+    metrics = {
+        name: run.values[name] for name in names.values() if run.values.get(name) is not None
+    }
+    try:
+        await client.submit_classic_eval(
+            project_id=str(run.spec.project_id),
+            experiment=str(run.spec.experiment_id),
+            dataset_id=run.spec.label,
+            model_name=model,
+            items=items,
+            metrics=metrics,
+            hyperparameters=run.spec.hyperparameter_config,
+        )
+    except RemoteError as error:
+        warn(f"{run.spec.label}: the results are not uploaded: {error}")
+
+
+def _text(messages: Any) -> str:
+    return "\n\n".join(text for _, text in messages)
+
 
 _RUNS = 4  # that go on at the same time
 
@@ -36,10 +119,10 @@ class AllRunsFailedError(ScoreBookError):
 class Sweep:
     """The settings that all runs share."""
 
-    options: Options
+    options: EvaluationSettings
     experiment_id: str | None
     project_id: str | None
-    metadata: Mapping[str, Any]
+    metadata: JsonMapping
     seed: int | None
     with_items: bool
 
@@ -75,7 +158,7 @@ class Sweep:
                     inference.close()
 
     async def _specs(
-        self, datasets: Sequence[Dataset], grid: Sequence[Mapping[str, Any]], engines: Engines
+        self, datasets: Sequence[Dataset], grid: Sequence[JsonMapping], engines: Engines
     ) -> list[RunSpec]:
         """Return all runs; a split that does not exist is an error before the first of them."""
         specs: list[RunSpec] = []
@@ -97,9 +180,7 @@ class Sweep:
             for one in splits
         ]
 
-    def _spec(
-        self, dataset: Dataset, place: int, setting: Mapping[str, Any], number: int
-    ) -> RunSpec:
+    def _spec(self, dataset: Dataset, place: int, setting: JsonMapping, number: int) -> RunSpec:
         ids = self.experiment_id, self.project_id
         if isinstance(dataset, AdaptiveEvalDataset):
             return AdaptiveEvalRunSpec(
@@ -188,10 +269,11 @@ def _named(run: EvalRun) -> str:
 
 def _warn_of_search(specs: Sequence[RunSpec]) -> None:
     """Warn of test splits that several settings are tried on: the best of them is chosen there."""
-    for label, count in _searched(specs):
+    for label, n_settings in _searched(specs):
         warn(
-            f"{count} sets of hyperparameters are tried on {label}: the best of them looks better "
-            "there than it is. Search on validation, and evaluate the one that is chosen on test."
+            f"{n_settings} sets of hyperparameters are tried on {label}: the best of them looks "
+            "better there than it is. Search on validation, and evaluate the one that is chosen on "
+            "test."
         )
 
 

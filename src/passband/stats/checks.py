@@ -22,8 +22,6 @@ Over = Literal["problems", "trials"]
 ROUNDING = 1e-12  #: relative size below which a difference is what rounding leaves
 ROUNDING_DIGITS = 12  #: decimals to which values are rounded before equal ones are counted
 
-_LARGEST_SCORE = 1e75
-
 
 # -- numbers -----------------------------------------------------------------------------------
 
@@ -106,33 +104,6 @@ def as_whole(name: str, value: object) -> int:
 
 
 # -- everything else ---------------------------------------------------------------------------
-
-
-def check_outcomes(name: str, value: object) -> None:
-    """Refuse an argument that is not `Outcomes`.
-
-    >>> check_outcomes("outcomes", [[0, 1]])
-    Traceback (most recent call last):
-    ...
-    passband.errors.WrongType: outcomes must be Outcomes, see Outcomes.from_array; got list.
-    """
-    from passband.stats.data.outcomes import Outcomes
-
-    if not isinstance(value, Outcomes):
-        kind = type(value).__name__
-        raise WrongType(f"{name} must be Outcomes, see Outcomes.from_array; got {kind}.")
-    if value.graded is not None:
-        _check_size(name, *value.graded.extremes)
-
-
-def _check_size(name: str, least: float, most: float) -> None:
-    """Refuse scores whose fourth powers are too large for a number."""
-    largest = max(abs(least), abs(most))
-    if largest > _LARGEST_SCORE:
-        raise InvalidInput(
-            f"{name} must have scores of a size up to {_LARGEST_SCORE:g}; got {largest:g}. "
-            "Divide all scores by a constant."
-        )
 
 
 def check_over(over: object) -> None:

@@ -1,21 +1,22 @@
 """Public names of the package; each is imported when it is first used."""
 
 from passband.summary.adaptive_test import adaptive_group as adaptive_group
-from passband.summary.browse.browser import Look as Look
-from passband.summary.browse.browser import Wanted as Wanted
-from passband.summary.browse.browser import looks as looks
+from passband.summary.browse.browser import TrialBrowser as TrialBrowser
+from passband.summary.browse.browser import TrialSlice as TrialSlice
+from passband.summary.browse.browser import browse_runs as browse_runs
 from passband.summary.browse.browser import pair_of_trials as pair_of_trials
 from passband.summary.browse.problems import ProblemRate as ProblemRate
 from passband.summary.browse.problems import ProblemScores as ProblemScores
 from passband.summary.browse.problems import rates_of as rates_of
 from passband.summary.browse.problems import read_problem_scores as read_problem_scores
 from passband.summary.browse.shown_trial import Damaged as Damaged
-from passband.summary.browse.shown_trial import Message as Message
 from passband.summary.browse.shown_trial import Shown as Shown
 from passband.summary.browse.shown_trial import ShownCall as ShownCall
+from passband.summary.browse.shown_trial import ShownMessage as ShownMessage
 from passband.summary.browse.shown_trial import ShownProblem as ShownProblem
 from passband.summary.browse.shown_trial import ShownScore as ShownScore
 from passband.summary.browse.shown_trial import ShownTrial as ShownTrial
+from passband.summary.browse.trial_query import TrialQuery as TrialQuery
 from passband.summary.bug_report import write_bug_report as write_bug_report
 from passband.summary.checks.same_wrong import Agreement as Agreement
 from passband.summary.checks.same_wrong import SameWrong as SameWrong
@@ -26,6 +27,7 @@ from passband.summary.compare.compare import compare_models as compare_models
 from passband.summary.compare.compare import compare_sources as compare_sources
 from passband.summary.compare.models import ComparisonOptions as ComparisonOptions
 from passband.summary.compare.models import compared_models as compared_models
+from passband.summary.eva.document import MetricsSummary as MetricsSummary
 from passband.summary.eva.file import document_of as document_of
 from passband.summary.eva.file import target_of as target_of
 from passband.summary.eva.file import write_document as write_document

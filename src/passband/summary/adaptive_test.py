@@ -6,14 +6,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from passband import notes
 from passband.adaptive import AdaptiveTest, RecordedTest, Step, read_recorded
 from passband.errors import InvalidInput
+from passband.notes import Note, plural
 from passband.stats.data import Evidence, Finding
 from passband.stats.interval import Estimate, weighed
-from passband.stats.irt import BankAccuracy
+from passband.stats.irt import MODEL_ACCURACY, BankAccuracy
 from passband.summary.summary import AdaptiveResult, Group, Line, Request
 from passband.trials import RunRecord, ScorerRecord, Trials
+
+ADAPTIVE_ITEMS = Note(
+    "no-estimate-adaptive",
+    "the items of an adaptive test are chosen for what they tell about ability, so averages over "
+    "them estimate nothing; see theta and bank accuracy",
+)
+ADAPTIVE_RESCORED = Note(
+    "adaptive-rescored",
+    "these scores would have led to other items; theta is of the items that were asked",
+)
+ADAPTIVE_UNFINISHED = Note("adaptive-unfinished", "the test is unfinished: no stop rule is met yet")
+_STOPS = {
+    "se": "theta is known well enough",
+    "stability": "theta is stable",
+    "max_items": "the maximum number of items is reached",
+    "budget": "the trial budget is spent",
+    "bank is exhausted": "the bank is exhausted",
+}
 
 
 def remote_group(
@@ -28,7 +46,7 @@ def remote_group(
         )
     statuses = trials.statuses(run.number)
     count = len(test["responses"])
-    named = [Line(name, scorer.name, None, notes.ADAPTIVE_ITEMS) for name in request.metrics]
+    named = [Line(name, scorer.name, None, ADAPTIVE_ITEMS) for name in request.metrics]
     return Group(
         task=run.task,
         model=run.model,
@@ -39,7 +57,7 @@ def remote_group(
         is_binary=False,
         trials_per_problem=(1, 1),
         retried=trials.retried(run.number),
-        notes=(notes.adaptive_remote(count, test["server"]),),
+        notes=(adaptive_remote(count, test["server"]),),
         lines=tuple(named) or (Line("theta", scorer.name, _theta(test, request, count)),),
         adaptive=_remote_result(test, count),
     )
@@ -93,7 +111,7 @@ def adaptive_group(
     recorded = read_recorded(trials, run, scorer, request.level)
     _refuse_unscored(run, recorded.n_unscored, request)
     test = recorded.test
-    named = [Line(name, scorer.name, None, notes.ADAPTIVE_ITEMS) for name in request.metrics]
+    named = [Line(name, scorer.name, None, ADAPTIVE_ITEMS) for name in request.metrics]
     counts = [step.trials for step in test.history] or [0]
     return Group(
         task=run.task,
@@ -129,10 +147,10 @@ def _lines(recorded: RecordedTest, request: Request, scorer: str) -> Iterator[Li
 def _model_line(test: AdaptiveTest, asked: dict[str, int], request: Request, scorer: str) -> Line:
     """Return the accuracy through the model; its interval only where the model is accepted."""
     accuracy = test.accuracy()
-    rest = tuple(note for note in accuracy.notes if note != notes.MODEL_ACCURACY)
+    rest = tuple(note for note in accuracy.notes if note != MODEL_ACCURACY)
     line = _line("bank accuracy", {**_numbers(accuracy), "notes": rest}, asked, request, scorer)
     assert line.estimate is not None
-    by_model = Finding(notes.MODEL_ACCURACY.code, "invalid", notes.MODEL_ACCURACY.text)
+    by_model = Finding(MODEL_ACCURACY.code, "invalid", MODEL_ACCURACY.text)
     evidence = Evidence((by_model,)).accepting(request.accept)
     return replace(line, estimate=weighed(line.estimate, 1, evidence))
 
@@ -214,16 +232,59 @@ def _test_result(recorded: RecordedTest) -> AdaptiveResult:
     )
 
 
-def _notes(recorded: RecordedTest) -> Iterator[notes.Note]:
+def _notes(recorded: RecordedTest) -> Iterator[Note]:
     test = recorded.test
-    yield notes.adaptive_test(
+    yield adaptive_test(
         len(test.history), len(test.bank.items), test.bank.name, test.bank.splits[0]
     )
     if not recorded.is_path:
-        yield notes.ADAPTIVE_RESCORED
+        yield ADAPTIVE_RESCORED
     elif test.stop is None:
-        yield notes.ADAPTIVE_UNFINISHED
+        yield ADAPTIVE_UNFINISHED
     else:
-        yield notes.adaptive_stop(test.stop, test.se)
+        yield adaptive_stop(test.stop, test.se)
     if recorded.n_unscored:
-        yield notes.adaptive_unscored(recorded.n_unscored)
+        yield adaptive_unscored(recorded.n_unscored)
+
+
+def adaptive_test(items: int, bank_items: int, bank: str, split: str) -> Note:
+    """Return the note on what an adaptive test has asked.
+
+    >>> print(adaptive_test(12, 200, "arithmetic", "test"))
+    adaptive test: 12 of the 200 items of bank arithmetic, split test
+    """
+    return Note(
+        "adaptive-test",
+        f"adaptive test: {items} of the {plural(bank_items, 'item')} of bank {bank}, split {split}",
+    )
+
+
+def adaptive_stop(stop: str, se: float) -> Note:
+    """Return the note on what ended an adaptive test.
+
+    >>> print(adaptive_stop("se", 0.29))
+    stopped: theta is known well enough; standard error 0.29
+    """
+    return Note("adaptive-stop", f"stopped: {_STOPS.get(stop, stop)}; standard error {se:.2f}")
+
+
+def adaptive_remote(items: int, server: str) -> Note:
+    """Return the note on a test whose items a server has chosen.
+
+    >>> print(adaptive_remote(60, "http://localhost:8411"))
+    adaptive test: 60 items, chosen by http://localhost:8411, which has computed theta too; the \
+interval is theta and its standard error, taken as normal
+    """
+    return Note(
+        "adaptive-remote",
+        f"adaptive test: {plural(items, 'item')}, chosen by {server}, which has computed theta "
+        "too; the interval is theta and its standard error, taken as normal",
+    )
+
+
+def adaptive_unscored(trials: int) -> Note:
+    """Return the note on trials of an adaptive test without a score."""
+    return Note(
+        "adaptive-unscored",
+        f"{plural(trials, 'trial')} without a score, which say nothing about ability here",
+    )

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from passband import notes
 from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.stats.data import Outcomes
 from passband.stats.metric import MetricName, parse_name
+
+MAJORITY_OF_SCORES = Note(
+    "majority-of-scores",
+    "maj@k is the chance that more than half of k trials are right; vote@k is the chance that the "
+    "most frequent answer among k is",
+)
 
 _MOST = 4  # values of k
 
@@ -70,8 +75,20 @@ def _parsed(names: Sequence[str]) -> Iterator[MetricName]:
 
 def _of_name(name: MetricName, outcomes: Outcomes) -> Iterator[Note]:
     if name.key == "maj@":
-        yield notes.MAJORITY_OF_SCORES
+        yield MAJORITY_OF_SCORES
     if name.key in ("avg@", "mean@"):
         for k in name.ks or ():
             if (outcomes.trials != k).any():
-                yield notes.mean_of_all_trials(name.at(k), k)
+                yield mean_of_all_trials(name.at(k), k)
+
+
+def mean_of_all_trials(name: str, k: int) -> Note:
+    """Return the note on a mean of k trials where problems have other numbers of them.
+
+    >>> print(mean_of_all_trials("avg@64", 64))
+    avg@64 is the mean score of all trials of the problems that have at least 64
+    """
+    return Note(
+        "mean-of-all-trials",
+        f"{name} is the mean score of all trials of the problems that have at least {k}",
+    )

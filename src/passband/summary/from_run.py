@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from passband import notes
 from passband.errors import InvalidInput
 from passband.log import phase
 from passband.notes import Note
@@ -25,6 +24,7 @@ from passband.readers import (
 from passband.stats.data import NOTHING, UNSTATED, Outcomes, Scale
 from passband.stats.decision import Plan
 from passband.stats.metric import needs_answers
+from passband.summary import notes
 from passband.summary.checks.run_notes import (
     answer_notes,
     canary_notes,

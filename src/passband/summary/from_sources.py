@@ -20,11 +20,9 @@ from passband.readers import (
 )
 from passband.stats import Over, as_level, as_whole, check_over, check_text
 from passband.stats.data import NOTHING, Outcomes, Policy, Roles, Scale
-from passband.stats.decision import Plan
 from passband.stats.interval import Weights
 from passband.stats.metric import needs_answers
 from passband.summary.default_metrics import default_metrics, name_notes
-from passband.summary.from_run import summarize_run, with_judge
 from passband.summary.group import (
     group_of,
     join_summaries,
@@ -41,6 +39,7 @@ from passband.summary.unscored_range import with_unscored_range
 from passband.trials import is_run_directory
 
 if TYPE_CHECKING:
+    from passband.stats.decision import Plan
     from passband.stats.judged import Prices
 
 
@@ -170,6 +169,8 @@ class _Reading:
 
 def _summarize_one(source: Any, request: Request, reading: _Reading) -> Summary:
     if _is_run(source) and reading.takes_runs:
+        from passband.summary.from_run import summarize_run
+
         return summarize_run(
             source,
             request,
@@ -245,6 +246,7 @@ def _judged(member: Group, scores: JudgeScores | None, request: Request) -> Grou
     """Return a group whose scores are a judge's with its lines corrected, or named as such."""
     if scores is None:
         return member
+    from passband.summary.from_run import with_judge
     from passband.summary.judged.correction import Correction  # all that is known of judges
 
     correction = Correction(scores, request)
@@ -267,7 +269,11 @@ def _samples(member: Group, group: readers.Group) -> dict[str, Sample]:
 
 
 def _plan(plan: Plan | str | Path | None) -> Plan | None:
-    return Plan.load(plan) if isinstance(plan, (str, Path)) else plan
+    if not isinstance(plan, (str, Path)):
+        return plan
+    from passband.stats.decision import Plan
+
+    return Plan.load(plan)
 
 
 def _group(

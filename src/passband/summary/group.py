@@ -7,16 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from passband import notes
 from passband.errors import InvalidInput, NotEnoughData, UnknownName
 from passband.notes import Note
 from passband.readers import Remark, RunTally
 from passband.stats.data import SPENT_METRICS, Outcomes, Policy
-from passband.stats.decision import Plan
 from passband.stats.evidence import StoppedCounts, evidence_of, stopping_of
-from passband.stats.interval import Estimate, estimate, on_scale
-from passband.stats.metric import bounds, expand_metrics, measure, parse_metric, parse_name
+from passband.stats.interval import Estimate, estimate, no_certificate, on_scale
+from passband.stats.metric import (
+    bounds,
+    expand_metrics,
+    measure,
+    not_enough_data,
+    not_measurable,
+    parse_metric,
+    parse_name,
+)
+from passband.summary import notes
 from passband.summary.default_metrics import default_metrics
 from passband.summary.lines import certified_lines
 from passband.summary.summary import (
@@ -28,6 +36,9 @@ from passband.summary.summary import (
     Summary,
     spread_of,
 )
+
+if TYPE_CHECKING:
+    from passband.stats.decision import Plan
 
 
 def looks_stopped(outcomes: Outcomes, request: Request) -> StoppedCounts | None:
@@ -81,13 +92,13 @@ def stopped_lines(
 def _notes(result: Estimate, request: Request, stopping: StoppedCounts | None) -> tuple[Note, ...]:
     noted = result.notes if stopping is None else (_taken(stopping), *result.notes)
     if request.certify or request.calibrate:
-        noted += (notes.no_certificate("the trials were stopped by their own outcome"),)
+        noted += (no_certificate("the trials were stopped by their own outcome"),)
     return noted
 
 
 def _reason(message: str, stopping: StoppedCounts | None) -> Note:
     reason = message if stopping is None else f"{message} {_taken(stopping)}."
-    return notes.not_measurable(reason)
+    return not_measurable(reason)
 
 
 def _taken(stopping: StoppedCounts) -> Note:
@@ -249,7 +260,7 @@ def _line(outcomes: Outcomes, metric: str, request: Request, scorer: str | None)
 
 
 def _no_estimate(error: InvalidInput) -> Note:
-    make = notes.not_enough_data if isinstance(error, NotEnoughData) else notes.not_measurable
+    make = not_enough_data if isinstance(error, NotEnoughData) else not_measurable
     return make(str(error))
 
 

@@ -12,30 +12,29 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from passband import notes
 from passband.errors import InvalidInput, nearest
 from passband.notes import Note
-from passband.readers import select
 from passband.stats.data import Outcomes, on_one_scale
 from passband.stats.evidence import evidence_of_all
 from passband.stats.interval import (
     Weights,
     check_names,
     combined_estimate,
+    no_certificate,
     on_scale,
     shares_of,
     weighed,
 )
-from passband.stats.metric import parse_metric
+from passband.stats.metric import not_measurable, parse_metric
 from passband.summary.group import group_of, metric_lines
 from passband.summary.summary import Combined, Group, Line, Request, Weighting
-from passband.trials import RunRecord, Trials
 
 if TYPE_CHECKING:
     from passband.tasks import GroupMetric, TaskGroup
+    from passband.trials import RunRecord, Trials
 
 
-_STOPPED = notes.not_measurable(
+_STOPPED = not_measurable(
     "its trials were stopped by their own outcome; stopped_after=0, in the shell --stopped-after "
     "0, if their numbers were fixed beforehand."
 )
@@ -140,12 +139,12 @@ def combined_line(
     first = next(iter(lines.values()))
     for name, line in lines.items():
         if line.estimate is None:
-            return replace(first, estimate=None, reason=notes.no_stratum(name, line.reason))
+            return replace(first, estimate=None, reason=no_stratum(name, line.reason))
         if line.estimate.method.startswith("unstopped"):
-            return replace(first, estimate=None, reason=notes.no_stratum(name, _STOPPED))
+            return replace(first, estimate=None, reason=no_stratum(name, _STOPPED))
         if label not in strata[name].samples:
-            reason = notes.not_measurable(f"{label} is no mean over problems.")
-            return replace(first, estimate=None, reason=notes.no_stratum(name, reason))
+            reason = not_measurable(f"{label} is no mean over problems.")
+            return replace(first, estimate=None, reason=no_stratum(name, reason))
     samples = {name: stratum.samples[label] for name, stratum in strata.items()}
     sample = next(iter(samples.values()))
     try:
@@ -164,7 +163,7 @@ def combined_line(
         estimate = on_scale(estimate, metric, next(iter(outcomes.values())))
         estimate = weighed(estimate, metric.k, evidence_of_all(scored.values()))
     except InvalidInput as error:
-        return replace(first, estimate=None, reason=notes.not_measurable(str(error)))
+        return replace(first, estimate=None, reason=not_measurable(str(error)))
     estimates = [line.estimate for line in lines.values() if line.estimate is not None]
     estimate = replace(
         estimate,
@@ -189,7 +188,7 @@ def _uncertified(request: Request) -> tuple[Note, ...]:
     """Return why there is no certificate, where one was asked for."""
     if not (request.certify or request.calibrate):
         return ()
-    return (notes.no_certificate("that is for single strata, not for means over them"),)
+    return (no_certificate("that is for single strata, not for means over them"),)
 
 
 def column_of(run: RunRecord) -> str | None:
@@ -270,6 +269,8 @@ def _stratum(
 
 
 def _part(outcomes: Outcomes, labels: Mapping[str, str], name: str) -> Outcomes | None:
+    from passband.readers import select
+
     where = [index for index, key in enumerate(outcomes.problems) if labels.get(key) == name]
     return select(outcomes, where) if where else None
 
@@ -352,9 +353,9 @@ def _line(
 ) -> Line:
     for task in group.tasks:
         if task not in runs:
-            return Line(label, None, None, notes.no_task(group.name, task))
+            return Line(label, None, None, no_task(group.name, task))
         if all(line.metric != label for line in runs[task].group.lines):
-            return Line(label, None, None, notes.no_task(group.name, task, label))
+            return Line(label, None, None, no_task(group.name, task, label))
     return combined_line(label, runs, request, weighting)
 
 
@@ -420,3 +421,24 @@ def _number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def no_task(group: str, task: str, metric: str | None = None) -> Note:
+    """Return the note on a group one of whose tasks has no trials, or not this metric.
+
+    >>> print(no_task("mmlu", "mmlu_anatomy"))
+    no mean over the group 'mmlu': its task 'mmlu_anatomy' has no trials here
+    """
+    lack = "has no trials here" if metric is None else f"does not measure {metric}"
+    return Note("no-estimate-group", f"no mean over the group {group!r}: its task {task!r} {lack}")
+
+
+def no_stratum(stratum: str, reason: Note | None) -> Note:
+    """Return the note on a mean over strata one of which has no estimate.
+
+    >>> print(no_stratum("algebra", Note("no-estimate-not-enough-data", "no trial has a score.")))
+    no mean over strata: 'algebra' has no estimate for it (no trial has a score)
+    """
+    why = "" if reason is None else f" ({reason.text.rstrip('.')})"
+    text = f"no mean over strata: {stratum!r} has no estimate for it{why}"
+    return Note("no-estimate-stratum", text)

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from passband import notes
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
 from passband.readers import stored_outcomes, stored_votes
@@ -24,7 +23,7 @@ from passband.score import (
     recorded_equality,
     reduction,
 )
-from passband.stats.metric import needs_answers
+from passband.stats.metric import needs_answers, not_enough_data, not_measurable
 from passband.summary.browse.problems import (
     ProblemScores,
     read_problem_scores,
@@ -41,6 +40,10 @@ if TYPE_CHECKING:
     from passband.stats.interval import Estimate
     from passband.types import Floats
 
+ONE_UNIT = Note("no-interval-one-unit", "no interval: only one problem (or cluster)")
+CORPUS_FIRST_ANSWER = Note(
+    "corpus-first-answer", "a corpus score, computed from the first scored answer to each problem"
+)
 
 _FEW = 10  # problems or clusters; a percentile interval from fewer is clearly too narrow
 _NO_SCORE = "no trial has a score."
@@ -101,9 +104,9 @@ class MetricList:
             try:
                 results.append(self._measure(entry))
             except NotEnoughData as error:
-                results.append(EntryResult(entry, None, notes.not_enough_data(str(error))))
+                results.append(EntryResult(entry, None, not_enough_data(str(error))))
             except InvalidInput as error:
-                results.append(EntryResult(entry, None, notes.not_measurable(str(error))))
+                results.append(EntryResult(entry, None, not_measurable(str(error))))
         return results
 
     def _measure(self, entry: MetricEntry) -> EntryResult:
@@ -205,7 +208,7 @@ class MetricList:
         result = estimate(outcomes, "avg", **self._request.options())
         used = self._trials_used(entry, scorer.number, present)
         if min(used) < max(used):
-            remarks = (*remarks, notes.unequal_trials(min(used), max(used)))
+            remarks = (*remarks, unequal_trials(min(used), max(used)))
         result = replace(
             result,
             metric=entry.name,
@@ -288,7 +291,7 @@ class MetricList:
                 n_unscored=self._unscored(scorer),
                 policy=request.policy,
                 seed=0,
-                notes=(notes.CORPUS_FIRST_ANSWER, *ends.notes),
+                notes=(CORPUS_FIRST_ANSWER, *ends.notes),
             ),
         )
 
@@ -329,14 +332,14 @@ def _percentile(value: float, replicates: Floats, units: int, request: Request) 
     import numpy as np
 
     if units < 2:
-        return _Ends(None, None, None, (notes.ONE_UNIT,))
+        return _Ends(None, None, None, (ONE_UNIT,))
     tail = (1 - request.level) / 2
     low, high = np.quantile(replicates, [tail, 1 - tail])
     return _Ends(
         min(float(low), value),
         max(float(high), value),
         float(np.std(replicates, ddof=1)),
-        (notes.few_units(units),) if units < _FEW else (),
+        (few_units(units),) if units < _FEW else (),
     )
 
 
@@ -352,3 +355,19 @@ def _needs_answers(entry: MetricEntry) -> bool:
     if entry.aggregation in CORPUS_METRICS:
         return True
     return entry.repeat_aggregation in aggregations and entry.repeat_aggregation not in _OF_SCORES
+
+
+def unequal_trials(fewest: int, most: int) -> Note:
+    """Return the note on problems of which different numbers of trials were reduced."""
+    return Note(
+        "unequal-trials",
+        f"problems contribute unequal numbers of scored trials ({fewest}-{most}), and a reduction "
+        "such as a vote or a maximum depends on how many it takes; --policy fail counts those "
+        "without a score as wrong",
+    )
+
+
+def few_units(units: int) -> Note:
+    """Return the note on a percentile interval from a handful of problems or clusters."""
+    text = f"an interval from {units} problems or clusters is too narrow; add problems"
+    return Note("few-units", text, "weak")

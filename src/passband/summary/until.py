@@ -9,10 +9,10 @@ from passband.errors import InvalidInput
 from passband.stats import Over
 from passband.stats.data import NOTHING, Evidence
 from passband.stats.interval import rounded
-from passband.trials import RunRecord, Trials
 
 if TYPE_CHECKING:
     from passband.stats.sequential import Rounds, WidthStop
+    from passband.trials import RunRecord, Trials
 
 
 _GUARANTEES = {

@@ -1,4 +1,4 @@
-"""How many processors this process may use: the one place where pools and threads ask."""
+"""Count the processors that this process may use, for every pool of threads or processes."""
 
 from __future__ import annotations
 

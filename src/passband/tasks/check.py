@@ -1,4 +1,4 @@
-"""Every mistake in a task, found before any model is asked.
+"""Find every mistake in a task before any model is asked.
 
 What scorers find in the rows themselves, checked before a model is asked: the tests of code.
 

@@ -17,7 +17,7 @@ from passband.tasks.entry import TaskEntry, TaskGroup, read_entry
 from passband.tasks.file.yaml_file import read_yaml
 from passband.tasks.lm_eval_index import LmEvalIndex, lm_eval_index
 
-BUILTIN = Path(__file__).parent / "builtin"
+BUILTIN_TASKS = Path(__file__).parent / "builtin"
 _ENDINGS = (".yaml", ".yml")
 _DATA_ENDINGS = (".csv", ".gz", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv")
 _OF_LM_EVAL = ("lm-eval:", "lm_eval:")
@@ -109,7 +109,7 @@ def _slim(entry: TaskEntry) -> TaskEntry:
 
 
 def _all_files() -> Iterator[Path]:
-    yield from _yaml_files(BUILTIN, True)
+    yield from _yaml_files(BUILTIN_TASKS, True)
     for folder in os.environ.get("PASSBAND_TASKS", "").split(os.pathsep):
         if folder:
             yield from _yaml_files(Path(folder).expanduser(), True)

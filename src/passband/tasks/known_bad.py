@@ -1,4 +1,4 @@
-"""Problems whose key or text is known to be wrong in some copy of the data: `known_bad`.
+"""Mark problems whose key or text is known to be wrong: `known_bad`.
 
 They are asked and scored like any other; a run and its summary say how many there are.
 """

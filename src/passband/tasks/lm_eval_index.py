@@ -22,7 +22,7 @@ from typing import Any
 
 from passband.errors import nearest
 from passband.tasks.entry import TASK_KEYS, TaskEntry, read_entry
-from passband.tasks.file.lm_eval_package import lm_eval_tasks, lm_eval_version
+from passband.tasks.file.file_access import lm_eval_tasks, lm_eval_version
 
 FORMAT = 1  # of the file; goes up when it changes
 _LINE = re.compile(rb"^([\"']?)([a-z_]+)\1[ \t]*:[ \t]*([^\r\n]*)", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Adjustments: what a command changes of the tasks that it asks, without touching their files.
+"""Change settings of tasks for one command, without touching their files.
 
 A system prompt, the number of worked examples, whether these are turns of a conversation, and the
 fields of requests. All of it changes what is asked, so all of it is part of the recorded spec.
@@ -26,7 +26,7 @@ _OF_SAMPLING = ("temperature", "top_p", "do_sample", *LENGTH_NAMES, *STOP_NAMES)
 
 
 @dataclass(frozen=True)
-class Adjustments:
+class Overrides:
     """Changes to tasks; None leaves a task as it is."""
 
     system: str | None = None  # the system prompt, in place of the task's; "" for none
@@ -45,7 +45,7 @@ class Adjustments:
         >>> from passband.tasks.find import find_tasks
         >>> from passband.tasks.file.loader import load_task
         >>> task = load_task(find_tasks("arithmetic")[0])
-        >>> changed = Adjustments(system="Be brief.", gen={"top_k": 20}).apply(task)
+        >>> changed = Overrides(system="Be brief.", gen={"top_k": 20}).apply(task)
         >>> changed.spec, changed.sampling.extra
         ({'system': 'Be brief.'}, {'top_k': 20})
         >>> changed.load(1)[0].messages[0].content
@@ -104,7 +104,7 @@ class Adjustments:
             )
 
 
-def adjusted_tasks(tasks: Sequence[Task], changes: Adjustments) -> list[Task]:
+def override_tasks(tasks: Sequence[Task], changes: Overrides) -> list[Task]:
     """Return tasks with the same changes; refuse changes that would change none of them."""
     if changes.fewshot_as_turns and not any(changes.num_fewshot or t.num_fewshot for t in tasks):
         raise InvalidInput("--fewshot-as-turns: no task has worked examples. Add --num-fewshot N.")

@@ -1,4 +1,4 @@
-"""Text as bytes: exactly what the model wrote, half characters and zero bytes included."""
+"""Encode text as bytes without loss, lone surrogates and zero bytes included."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def storable(text: str | None) -> str | bytes | None:
     return text
 
 
-def canonical(value: Any) -> str:
+def canonical_json(value: Any) -> str:
     """Return JSON that is the same text for the same value."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
 

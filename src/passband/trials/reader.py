@@ -11,37 +11,52 @@ from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.files import Framed, Kind
-from passband.trials.exports.json_lines import JoinedLines, ProblemPart
+from passband.trials.exports.json_lines import ProblemPart, TrialLines
 from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.connection import connect_to_read
 from passband.trials.file.judge_calls import (
     CallTotals,
+    TrialVotes,
     all_calls,
     calls_of,
     read_totals,
     replies_of,
+    votes_of,
 )
 from passband.trials.file.problem_table import BEHIND, StoredProblem, outline_of
-from passband.trials.file.schema import FILE, selected, sqlite_errors
+from passband.trials.file.schema import STORE_FILE, selected, sqlite_errors
 from passband.trials.file.tally_columns import ScoreTallies, TrialTallies, added
 from passband.trials.file.unpacking import placed_trial, scores_of
-from passband.trials.labels import labelled
-from passband.trials.query.costs import Costs, read_costs, read_taken, total_cost
-from passband.trials.query.counts import Counts, Place, stretches
-from passband.trials.query.filters import Choice, ChosenTrials
-from passband.trials.query.judge_votes import TrialVotes, votes_of
-from passband.trials.query.pages import Walk
-from passband.trials.query.rounds import count_complete_rounds, outcomes_of_rounds
-from passband.trials.query.sampled import sampled_answers, sampled_scores, some
-from passband.trials.query.scored_trials import all_scores, scored_trials, unseen_trials
+from passband.trials.query.counts import (
+    Costs,
+    Counts,
+    ProblemRef,
+    count_complete_rounds,
+    outcomes_of_rounds,
+    read_costs,
+    read_taken,
+    stretches,
+    total_cost,
+)
+from passband.trials.query.filters import FilteredTrials, TrialFilter
+from passband.trials.query.pages import TrialPages
+from passband.trials.query.scored_trials import (
+    all_scores,
+    sampled_answers,
+    sampled_scores,
+    scored_trials,
+    some,
+    unseen_trials,
+)
 from passband.trials.query.search import Column, Extreme, Search, largest
 from passband.trials.records import (
-    Coverage,
+    ProblemCoverage,
     ProblemRecord,
     RunRecord,
     ScorerRecord,
     SessionRecord,
     SourceRecord,
+    with_labels,
 )
 from passband.trials.rows import (
     SCORE_STATUSES,
@@ -63,10 +78,6 @@ _BY_TIME = "at_ms, problem, trial, attempt"
 _PROBLEMS = "SELECT count(*), total(crc) FROM problem WHERE run=?"  # another for other problems
 
 
-def is_run_directory(path: Path) -> bool:
-    return (path / FILE).is_file()
-
-
 class Trials(Framed):
     """The trials of a run directory, read only; also while they are being written.
 
@@ -86,10 +97,10 @@ class Trials(Framed):
         """`scales` are those that the caller states, by scorer, beside what the store says."""
         self.directory = Path(directory)
         self._scales = scales or {}
-        self._connection = connect_to_read(self.directory / FILE, trusted=trusted)
-        self._rows = CheckedRows(self._connection, self.directory / FILE)
+        self._connection = connect_to_read(self.directory / STORE_FILE, trusted=trusted)
+        self._rows = CheckedRows(self._connection, self.directory / STORE_FILE)
         # Others seldom write problems: a reader that stays keeps them as long as they are the same.
-        self._outlines: dict[int, tuple[object, list[Place]]] = defaultdict(lambda: (None, []))
+        self._outlines: dict[int, tuple[object, list[ProblemRef]]] = defaultdict(lambda: (None, []))
         self._begin()
         for name in self._scales:
             self._require_name("score", name, [one.name for *_, one in self.all_scorers()])
@@ -110,8 +121,8 @@ class Trials(Framed):
     def _forget(self) -> None:
         self._version: int | None = None
         self._counts = Counts(self._rows)
-        self._known_places: dict[int, list[Place]] = {}
-        self._walks: dict[tuple[int, Choice], Walk] = {}
+        self._known_places: dict[int, list[ProblemRef]] = {}
+        self._walks: dict[tuple[int, TrialFilter], TrialPages] = {}
         self._outcomes: dict[tuple[int, int], Outcomes] = {}
 
     def refresh(self) -> None:
@@ -134,7 +145,7 @@ class Trials(Framed):
         What was counted is kept as long as no other process has written. For a reader that stays
         open, and is asked now and then.
         """
-        with sqlite_errors(self.directory / FILE):
+        with sqlite_errors(self.directory / STORE_FILE):
             self._connection.execute("BEGIN")
             version = int(self._connection.execute("PRAGMA data_version").fetchone()[0])
         if version != self._version:
@@ -181,7 +192,7 @@ class Trials(Framed):
             )
             for number, name, task, model, spec, config, created, address, source in rows
         ]  # fmt: skip
-        return sorted(labelled(runs), key=lambda run: (run.task, run.model))
+        return sorted(with_labels(runs), key=lambda run: (run.task, run.model))
 
     def run(self, task: str | None = None, model: str | None = None) -> RunRecord:
         """Return the run of a task and a model; where there is only one, it needs no name."""
@@ -298,7 +309,7 @@ class Trials(Framed):
             yield row[1:]
         self._rows.require("problem", run, count)
 
-    def _places(self, run: int) -> list[Place]:
+    def _places(self, run: int) -> list[ProblemRef]:
         """Return the problems of a run in the order of the data, without their records."""
         if run not in self._known_places:
             stays = self._version is not None
@@ -308,16 +319,16 @@ class Trials(Framed):
             self._known_places[run] = self._outlines[run][1]
         return self._known_places[run]
 
-    def _read_places(self, run: int) -> list[Place]:
+    def _read_places(self, run: int) -> list[ProblemRef]:
         rows = outline_of(self._rows, run) or [row[:4] for row in self._problem_rows(run)]
         rows.sort(key=itemgetter(1, 2))
-        return [Place(row[0], row[2], row[3], row[1]) for row in rows]
+        return [ProblemRef(row[0], row[2], row[3], row[1]) for row in rows]
 
     def trial_count(self, run: int) -> int:
         """Return how many trials of a run are recorded."""
         return self._rows.counter("trial", run)
 
-    def coverage(self, run: RunRecord) -> Coverage:
+    def coverage(self, run: RunRecord) -> ProblemCoverage:
         """Return how many problems have a trial and how many have none, by the tallies.
 
         A problem that is gone is known by its place: behind all others, if one of them has the
@@ -328,7 +339,7 @@ class Trials(Framed):
         there = {place.number for place in places if place.position < end}
         recorded = set(self.trial_tallies(run.number).problems)
         asked = len(recorded & there)
-        return Coverage(asked, len(there) - asked, len(recorded) - asked)
+        return ProblemCoverage(asked, len(there) - asked, len(recorded) - asked)
 
     def lost(self, run: RunRecord) -> int:
         """Return how many trials of a run were written and have no row."""
@@ -542,15 +553,17 @@ class Trials(Framed):
         """Return a trial with what every scorer gave it, if it is recorded."""
         return placed_trial(self._rows, run, problem, trial)
 
-    def chosen(self, run: RunRecord, choice: Choice) -> ChosenTrials:
+    def chosen(self, run: RunRecord, choice: TrialFilter) -> FilteredTrials:
         """Return some trials of a run, to be read one by one."""
-        return ChosenTrials(self._rows, run, self._places(run.number), choice)
+        return FilteredTrials(self._rows, run, self._places(run.number), choice)
 
-    def walk(self, run: RunRecord, choice: Choice) -> Walk:
+    def walk(self, run: RunRecord, choice: TrialFilter) -> TrialPages:
         """Return some trials of a run, to be read a page at a time."""
         key = run.number, choice
         if key not in self._walks:
-            self._walks[key] = Walk(self._rows, run, self._places(run.number), choice, self._counts)
+            self._walks[key] = TrialPages(
+                self._rows, run, self._places(run.number), choice, self._counts
+            )
         return self._walks[key]
 
     def extremes(self, run: RunRecord, column: Column, most: int) -> list[Extreme]:
@@ -564,7 +577,7 @@ class Trials(Framed):
     def lines(self, run: RunRecord, parts: Mapping[int, ProblemPart]) -> Iterator[bytes]:
         """Yield the trials of a run with at most one scorer as lines of JSON, in the same order."""
         scorer = run.scorers[0].number if run.scorers else None
-        lines = JoinedLines(self._rows, run.number, scorer, parts)
+        lines = TrialLines(self._rows, run.number, scorer, parts)
         for stretch in stretches([place.number for place in self._places(run.number)]):
             yield from lines.of(stretch)
         lines.require_all()

@@ -1,9 +1,13 @@
-"""Records of a run directory: its runs, their problems, their scorers and their sources."""
+"""Records of a run directory: runs, problems, scorers, sources and sessions.
+
+A run's label is what tables call its model: `--name` if it was given, else the model's own name. It
+is kept in the config of the run and tells apart checkpoints served under one name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput, nearest
@@ -77,7 +81,7 @@ class SessionRecord(NamedTuple):
         return self._replace(ended=None, seconds=None, trials=None)
 
 
-class Coverage(NamedTuple):
+class ProblemCoverage(NamedTuple):
     """How many problems of a run have trials."""
 
     asked: int  # problems of the task that have any
@@ -182,3 +186,37 @@ class ProblemRecord:
     key: str
     cluster: str | None
     record: Mapping[str, Any]  # messages, targets, choices, doc
+
+
+LABEL = "label"
+"""The key of the config of a run."""
+
+
+def with_labels(runs: Iterable[RunRecord]) -> list[RunRecord]:
+    """Return the runs of a directory with their labels.
+
+    Where models share a name, it tells none of them apart, and each goes by its own.
+    """
+    runs = list(runs)
+    models: dict[str, set[str]] = {}
+    for run in runs:
+        models.setdefault(_name_given(run), set()).add(run.model)
+    return [
+        replace(run, label=_name_given(run) if len(models[_name_given(run)]) == 1 else run.model)
+        for run in runs
+    ]
+
+
+def kept_label(name: str | None, earlier: Mapping[str, Any]) -> dict[str, str]:
+    """Return the label to record: the name given now, else the one given before.
+
+    >>> kept_label("step100", {}), kept_label(None, {"label": "step100"}), kept_label(None, {})
+    ({'label': 'step100'}, {'label': 'step100'}, {})
+    """
+    label = name or earlier.get(LABEL)
+    return {LABEL: label} if isinstance(label, str) and label else {}
+
+
+def _name_given(run: RunRecord) -> str:
+    label = run.config.get(LABEL)
+    return label if isinstance(label, str) and label else run.model

@@ -1,4 +1,4 @@
-"""What trials depend on beyond their settings: servers, and the code and weights of a model.
+"""Compare what trials depend on beyond their settings: servers, code and weights of a model.
 
 A run records the address of its server (`run.address`; several that share its requests are
 separated by a comma and a space), and in its spec digests of a function's
@@ -32,11 +32,13 @@ class SettingsChanged(InvalidInput):
         return str(self).split("\n")
 
 
-def differences(old: Any, new: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
+def setting_differences(old: Any, new: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
     """Yield (name, old, new) of every setting that differs, names dotted."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted({*old, *new}):
-            yield from differences(old.get(key), new.get(key), f"{name}.{key}" if name else key)
+            yield from setting_differences(
+                old.get(key), new.get(key), f"{name}.{key}" if name else key
+            )
     elif old != new:
         yield name, _shown(old), _shown(new)
 
@@ -45,7 +47,7 @@ def record_change(old: str, new: str) -> tuple[str, str, str] | None:
     """Return (name, old, new) of what changed in a problem's record; 1 for 1.0 is no change."""
     if old == new:
         return None
-    return next(differences(json.loads(old), json.loads(new)), None)
+    return next(setting_differences(json.loads(old), json.loads(new)), None)
 
 
 def _shown(value: Any) -> str:
@@ -136,7 +138,7 @@ def identity_changes(
         {name: value for name, value in compared_spec(spec).items() if name not in unknown}
         for spec in (before, now)
     )
-    return list(differences(old, new))
+    return list(setting_differences(old, new))
 
 
 def compared_spec(spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which shards of a run a store holds, and which of them are still missing.
+"""Record which shards of a run a store holds, and which are missing.
 
 A shard's run says which one it is: `shard` in its configuration, with `index` (from 1), `of` and
 `batch`. A store that some shards were merged into lists them: `shards`, with `of`, `batch` and
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.trials.file.schema import FILE, SHARDS
+from passband.trials.file.schema import SHARDS_FOLDER, STORE_FILE
 
 SHARD, _SEVERAL = "shard", "shards"
 
@@ -78,7 +78,7 @@ _WHY = {
 }
 
 
-def joined(one: Shards | None, other: Shards | None) -> Shards | None:
+def join_shards(one: Shards | None, other: Shards | None) -> Shards | None:
     """Return the shards of two stores of a run; None where one of them lacks no shard."""
     return None if one is None or other is None else one.plus(other)
 
@@ -108,9 +108,9 @@ def with_shards(config: Mapping[str, Any], shards: Shards | None) -> dict[str, A
     return {**kept, _SEVERAL: plan}
 
 
-def unmerged(directory: Path) -> int:
+def unmerged_shards(directory: Path) -> int:
     """Return how many shards of a run that one process leads are still in stores of their own."""
-    return len(list((directory / SHARDS).glob(f"*-of-*/{FILE}")))
+    return len(list((directory / SHARDS_FOLDER).glob(f"*-of-*/{STORE_FILE}")))
 
 
 def _listed(numbers: Iterable[int]) -> str:

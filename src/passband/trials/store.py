@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.trials.encoding import canonical
+from passband.trials.encoding import canonical_json
 from passband.trials.file import packing
 from passband.trials.file.batch import Batch
 from passband.trials.file.checksums import is_intact
@@ -71,7 +71,7 @@ class Store(ProblemTable):
     def set_config(self, run: int, config: Mapping[str, Any]) -> None:
         """Record how a run was measured, in place of what is recorded."""
         (row,) = (row for row in self.rows("run") if row[0] == run)
-        self.put("run", [(*row[:5], canonical(config), *row[6:])])
+        self.put("run", [(*row[:5], canonical_json(config), *row[6:])])
 
     def name(self, task: str, model: str) -> str:
         """Return the name of a run, or the one that it would get: that of the first run here."""
@@ -98,22 +98,22 @@ class Store(ProblemTable):
         `address` is refused if it is another, unless the server has moved. A run that goes on has
         it with the first trials that it gives: a server that nothing was asked of gave none.
         """
-        self._forget_mistakes(task, model, json.loads(canonical(spec)), address)
+        self._forget_mistakes(task, model, json.loads(canonical_json(spec)), address)
         earlier = self._run(task, model)
         with self.transaction():
             if earlier is None:
                 number = 1 + max((row[0] for row in self.rows("run")), default=0)
                 chosen = self.name(task, model) if name is None else name
-                values = (number, chosen, task, model, canonical(spec), canonical(config),
+                values = (number, chosen, task, model, canonical_json(spec), canonical_json(config),
                           utc_now(), address, source)  # fmt: skip
             else:
                 number = earlier[0]
-                now = json.loads(canonical(spec))
+                now = json.loads(canonical_json(spec))
                 self._refuse_changes(earlier, name, now, address, moved_server)
                 before = json.loads(earlier[4])
                 known = addresses_of(before, earlier[7])
                 kept = completed_spec(before, now, known, utc_now())
-                values = (*earlier[:4], canonical(kept), canonical(config), *earlier[6:])
+                values = (*earlier[:4], canonical_json(kept), canonical_json(config), *earlier[6:])
                 if address is not None:
                     self._asked_at[number] = address
             self.put("run", [values])
@@ -151,7 +151,7 @@ class Store(ProblemTable):
         A new one gets the given number where no other has it.
         """
         rows = self.rows("scorer")
-        spec = None if entry.spec is None else canonical(entry.spec)
+        spec = None if entry.spec is None else canonical_json(entry.spec)
         known = next((row for row in rows if row[1:4] == (run, *entry[:2])), None)
         with self.transaction():
             if known is None:
@@ -301,7 +301,7 @@ class Store(ProblemTable):
         spec = json.loads(row[4])
         servers = with_address(addresses_of(spec, row[7]), address)
         spec = completed_spec(spec, spec, servers, utc_now())
-        self.put("run", [(*row[:4], canonical(spec), *row[5:7], row[7] or address, row[8])])
+        self.put("run", [(*row[:4], canonical_json(spec), *row[5:7], row[7] or address, row[8])])
 
     def _forget_mistakes(self, task: str, model: str, spec: Any, address: str | None) -> None:
         """Delete runs with other settings and without trials: a wrong name, a wrong key."""

@@ -1,5 +1,5 @@
 """Public names of the package; each is imported when it is first used."""
 
-from passband.view.browser import open_in_browser as open_in_browser
-from passband.view.serving import check_sources as check_sources
-from passband.view.serving import serve as serve
+from passband.view.server.serving import check_sources as check_sources
+from passband.view.server.serving import open_in_browser as open_in_browser
+from passband.view.server.serving import serve as serve

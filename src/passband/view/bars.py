@@ -1,4 +1,4 @@
-"""Estimates as bars and as texts: one rounding for all that a page writes of them."""
+"""Draw and write estimates with one rounding for a whole page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses of pages: every state of the viewer is one."""
+"""Build the addresses of pages: every state of the viewer has one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from passband.errors import InvalidInput
-from passband.trials import TrialPlace
+from passband.trials import TrialId
 
 NO_PAGE = "This address does not lead to a page of the viewer."
 _DIGITS = 18  # of the largest number that an address may have
@@ -37,7 +37,7 @@ class Links:
 
     @property
     def runs_events(self) -> str:
-        """The numbers of all runs, as they change."""
+        """The event stream of all runs."""
         return f"{self.home}events"
 
 
@@ -49,11 +49,11 @@ class RunLinks:
 
     @property
     def events(self) -> str:
-        """The numbers of the run, as they change."""
+        """The event stream of the run."""
         return f"{self.page}/events"
 
     def trials(
-        self, show: str = "all", after: TrialPlace | None = None, before: TrialPlace | None = None
+        self, show: str = "all", after: TrialId | None = None, before: TrialId | None = None
     ) -> str:
         """Return a page of trials: those after a place, or before one."""
         query = _query(
@@ -78,12 +78,12 @@ class RunLinks:
         """Return the page of a problem, its trials from one on."""
         return f"{self.page}/problem/{number}{_query(after=after)}"
 
-    def trial(self, place: TrialPlace, show: str = "all") -> str:
+    def trial(self, place: TrialId, show: str = "all") -> str:
         """Return the page of a trial, met on the way through such trials."""
         query = _query(show=None if show == "all" else show)
         return f"{self.page}/problem/{place.problem}/trial/{place.trial}{query}"
 
-    def text(self, place: TrialPlace, part: int = 0) -> str:
+    def text(self, place: TrialId, part: int = 0) -> str:
         """Return a page with a part of the whole text of a trial."""
         return f"{self.page}/problem/{place.problem}/trial/{place.trial}/text{_query(part=part)}"
 
@@ -102,20 +102,20 @@ def _query(**values: str | int | None) -> str:
     return f"?{urlencode(present)}" if present else ""
 
 
-def _place(place: TrialPlace | None) -> str | None:
+def _place(place: TrialId | None) -> str | None:
     return None if place is None else f"{place.problem}.{place.trial}"
 
 
-def parse_place(text: str | None) -> TrialPlace | None:
+def parse_place(text: str | None) -> TrialId | None:
     """Return the place that an address names; raise `InvalidInput` if it names none.
 
     >>> parse_place("17.3"), parse_place(None)
-    (TrialPlace(problem=17, trial=3), None)
+    (TrialId(problem=17, trial=3), None)
     """
     if text is None:
         return None
     problem, _, trial = text.partition(".")
-    return TrialPlace(parse_number(problem), parse_number(trial))
+    return TrialId(parse_number(problem), parse_number(trial))
 
 
 def parse_number(text: str) -> int:

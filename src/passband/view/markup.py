@@ -1,4 +1,4 @@
-"""HTML that is built from elements: whatever is not markup of ours is escaped."""
+"""Build HTML from elements; every text in it is escaped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAMES = {"class_": "class", "for_": "for", "from_": "from"}
 
 
 class Html(str):
-    """Markup of ours, with all texts in it escaped."""
+    """Markup in which every text is escaped."""
 
     __slots__ = ()
 

@@ -1,6 +1,6 @@
 """Writers: the trials of a run in the formats of other tools.
 
-    Trials, runs --> Writer.write --> a file that the other tool reads, and what it cannot hold
+    Trials, runs --> FormatWriter.write --> a file of the other tool, and what it cannot hold
 
 `writers` are they by name, and `write` writes a file whole or not at all.
 """

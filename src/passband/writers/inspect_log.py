@@ -1,4 +1,4 @@
-"""A run as Inspect logs it: the header, a sample for each trial, and the summary of a sample.
+"""Convert a run to a log of Inspect: the header, a sample for each trial, and its summary.
 
 A trial is a sample with its epoch, from 1. What Inspect has no status for becomes an error; a trial
 without a score has none there either, or NaN where a scorer failed: never 0.
@@ -18,8 +18,7 @@ from passband.stats.data import Outcomes, Scale
 from passband.trials import FAILED, RunRecord, ScoreRow, ScorerRecord, TrialRow, Trials
 from passband.version import __version__
 from passband.writers.inspect_messages import answer_message, message, messages
-from passband.writers.losses import Losses
-from passband.writers.run_rows import RunRows, TrialOf, clean
+from passband.writers.run_rows import Losses, RunRows, TrialOf, clean
 
 _NO_TIME = "1970-01-01T00:00:00+00:00"  # the same trials give the same bytes
 _STOPPED = {
@@ -36,7 +35,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class InspectLog:
+class InspectLogFile:
     """One run, as a log of Inspect."""
 
     trials: Trials
@@ -116,7 +115,7 @@ class InspectLog:
         ]
 
     def _generate_config(self) -> Record:
-        """Return how completions were sampled, as far as Inspect has a name and a type for it."""
+        """Return the sampling settings that Inspect has a name and a type for."""
         stated = self.run.spec.get("sampling") or self.run.spec.get("settings") or {}
         known = {name: stated.get(name) for name in _SETTINGS}
         return {
@@ -280,7 +279,7 @@ def _pairs(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _input(prompt: list[Record]) -> Any:
-    """Return a prompt of one text as that text, which is how Inspect writes it."""
+    """Return a prompt of a single text as a plain string, as Inspect does."""
     if not prompt:
         return ""
     only = prompt[0]

@@ -1,4 +1,4 @@
-"""Messages as Inspect writes them, from those of a prompt or of any transcript."""
+"""Convert messages of a prompt or a transcript to Inspect's."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _LIKE = {"developer": "system", "human": "user", "ai": "assistant", "function": 
 Message = dict[str, Any]
 
 
-def messages(transcript: Sequence[Mapping[str, Any]]) -> list[Message]:
+def messages(transcript: Sequence[Mapping[str, object]]) -> list[Message]:
     """Return the messages of a transcript."""
     return [message(one) for one in transcript]
 
 
-def message(one: Mapping[str, Any]) -> Message:
+def message(one: Mapping[str, object]) -> Message:
     """Return a message with its role, its text and, if it has any, its calls of tools.
 
     >>> message({"role": "user", "content": "2+2?"})
@@ -37,13 +37,13 @@ def message(one: Mapping[str, Any]) -> Message:
 
 def answer_message(text: str | None, reasoning: str | None, model: str) -> Message:
     """Return the message of a completion."""
-    content: Any = text or ""
+    content: object = text or ""
     if reasoning is not None:
         content = [{"type": "reasoning", "reasoning": reasoning}, {"type": "text", "text": content}]
     return {"role": "assistant", "content": content, "source": "generate", "model": model}
 
 
-def _content(value: Any) -> Any:
+def _content(value: object) -> object:
     """Return the content of a message: a text, or parts that are texts and reasoning."""
     if isinstance(value, str):
         return value
@@ -54,7 +54,7 @@ def _content(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _part(part: Any) -> Message:
+def _part(part: object) -> Message:
     if isinstance(part, Mapping):
         for kind in ("text", "reasoning"):
             if part.get("type") == kind and isinstance(part.get(kind), str):
@@ -63,11 +63,11 @@ def _part(part: Any) -> Message:
     return {"type": "text", "text": text}
 
 
-def _call(call: Any, number: int) -> Message:
+def _call(call: object, number: int) -> Message:
     """Return a call of a tool; OpenAI nests the function and writes its arguments as text."""
-    stated: Mapping[str, Any] = call if isinstance(call, Mapping) else {"arguments": call}
+    stated: Mapping[str, object] = call if isinstance(call, Mapping) else {"arguments": call}
     nested = stated.get("function")
-    inner: Mapping[str, Any] = nested if isinstance(nested, Mapping) else stated
+    inner: Mapping[str, object] = nested if isinstance(nested, Mapping) else stated
     function = inner.get("name") if inner is nested else nested
     arguments = inner.get("arguments")
     if isinstance(arguments, str):

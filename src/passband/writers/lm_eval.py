@@ -1,4 +1,4 @@
-"""Results of lm-evaluation-harness: the file that its `make_table` prints.
+"""Write results of lm-evaluation-harness: the file that its `make_table` prints.
 
 {"results": {task: {"alias": task, "pass@1,none": 0.62, "pass@1_stderr,none": 0.03, ...}},
  "versions": ..., "n-shot": ..., "higher_is_better": ..., "n-samples": ..., "configs": ..., ...}
@@ -14,8 +14,7 @@ from typing import IO, Any
 
 from passband.summary import Group, Line, Request, RunSummary, group_json
 from passband.trials import RunRecord, Trials
-from passband.writers.losses import Losses
-from passband.writers.run_rows import clean
+from passband.writers.run_rows import Losses, clean
 
 _SECTIONS = (
     "results", "group_subtasks", "configs", "versions", "n-shot", "higher_is_better", "n-samples",

@@ -1,13 +1,35 @@
-"""The rows of one run, each trial with its problem and with what went wrong with it."""
+"""Iterate over the trials of a run with their problems and failures; count what a format loses."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from passband.trials import ProblemRecord, RunRecord, ScoreRow, TrialRow, Trials
+
+
+class Losses:
+    """Counts trials and scores that a format cannot hold."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, sentence: str, count: int = 1) -> None:
+        """Count one more loss; `{}` in the sentence becomes the number."""
+        self._counts[sentence] += count
+
+    def lines(self) -> list[str]:
+        """Return the sentences with their numbers.
+
+        >>> losses = Losses()
+        >>> losses.add("{} trials refused", 2)
+        >>> losses.lines()
+        ['2 trials refused']
+        """
+        return [sentence.format(count) for sentence, count in self._counts.items() if count]
 
 
 class TrialOf(NamedTuple):

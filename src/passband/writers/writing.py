@@ -1,4 +1,4 @@
-"""`write`: the trials of a run as a file of any format, whole or not at all."""
+"""Write the trials of a run as a file of any format, whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import IO, Literal
 
 from passband.errors import InvalidInput
-from passband.trials import EXPORTS, RunRecord, Trials, export, output_file
+from passband.trials import EXPORT_FORMATS, RunRecord, Trials, export_trials, output_file
 from passband.writers.eval_file import write_eval, write_json
 from passband.writers.human_eval import write_human_eval
-from passband.writers.inspect_log import InspectLog
+from passband.writers.inspect_log import InspectLogFile
 from passband.writers.lm_eval import write_lm_eval
-from passband.writers.losses import Losses
+from passband.writers.run_rows import Losses
 
 Holds = Literal["any runs", "one model", "one run"]
 
 
 @dataclass(frozen=True)
-class Writer:
-    """A format: what one file of it holds, how its names end, and how it is written."""
+class FormatWriter:
+    """A format: the contents of a file, its file ending, and its writer."""
 
     summary: str
     ending: str
@@ -36,7 +36,7 @@ def _rows(
     def write_rows(
         trials: Trials, runs: Sequence[RunRecord], file: IO[bytes], losses: Losses, timing: bool
     ) -> None:
-        export(trials, runs, form, file, timing=timing, further=further)
+        export_trials(trials, runs, form, file, timing=timing, further=further)
 
     return write_rows
 
@@ -44,13 +44,13 @@ def _rows(
 def _eval(
     trials: Trials, runs: Sequence[RunRecord], file: IO[bytes], losses: Losses, timing: bool
 ) -> None:
-    write_eval(InspectLog(trials, runs[0], timing, losses), file)
+    write_eval(InspectLogFile(trials, runs[0], timing, losses), file)
 
 
 def _inspect_json(
     trials: Trials, runs: Sequence[RunRecord], file: IO[bytes], losses: Losses, timing: bool
 ) -> None:
-    write_json(InspectLog(trials, runs[0], timing, losses), file)
+    write_json(InspectLogFile(trials, runs[0], timing, losses), file)
 
 
 def _lm_eval(
@@ -65,27 +65,27 @@ def _human_eval(
     write_human_eval(trials, runs[0], file, losses)
 
 
-writers: Mapping[str, Writer] = {
-    "jsonl": Writer("one JSON object per trial", ".jsonl", "any runs", _rows("jsonl")),
-    "csv": Writer("one row per trial", ".csv", "any runs", _rows("csv")),
-    "parquet": Writer("one row per trial", ".parquet", "any runs", _rows("parquet"), False),
-    "eval": Writer("log of Inspect", ".eval", "one run", _eval, False),
+writers: Mapping[str, FormatWriter] = {
+    "jsonl": FormatWriter("one JSON object per trial", ".jsonl", "any runs", _rows("jsonl")),
+    "csv": FormatWriter("one row per trial", ".csv", "any runs", _rows("csv")),
+    "parquet": FormatWriter("one row per trial", ".parquet", "any runs", _rows("parquet"), False),
+    "eval": FormatWriter("log of Inspect", ".eval", "one run", _eval, False),
     # Inspect's data frames leave out JSON files whose names do not begin with a time.
-    "inspect-json": Writer(
+    "inspect-json": FormatWriter(
         "log of Inspect as JSON", ".json", "one run", _inspect_json, prefix="1970-01-01T00-00-00_"
     ),
-    "lm-eval": Writer("results of lm-eval", ".json", "one model", _lm_eval),
-    "human-eval": Writer("results of human-eval", ".jsonl", "one run", _human_eval),
+    "lm-eval": FormatWriter("results of lm-eval", ".json", "one model", _lm_eval),
+    "human-eval": FormatWriter("results of human-eval", ".jsonl", "one run", _human_eval),
 }
 _ENDINGS = {
     ".csv": "csv", ".json": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet",
     ".eval": "eval", "": "jsonl",
 }  # fmt: skip
-assert set(EXPORTS) <= set(writers)
+assert set(EXPORT_FORMATS) <= set(writers)
 
 
 def form_of_name(path: Path) -> str:
-    """Return the format that the name of a file stands for.
+    """Return the format of a file by its name.
 
     >>> form_of_name(Path("log.eval"))
     'eval'
@@ -106,7 +106,7 @@ def write(
     timing: bool = False,
     further: Sequence[str] = (),
 ) -> list[str]:
-    """Write the trials of runs, and return in sentences what the format could not hold.
+    """Write the trials of runs; return sentences on what the format cannot hold.
 
     The same trials give the same bytes. Into a folder go as many files as the format needs.
     Tables may have `further` columns.
@@ -116,14 +116,14 @@ def write(
         writer = replace(writer, write=_rows(_table(form), further))
     if not runs:
         raise InvalidInput(f"{trials.directory} holds no trials yet.")
-    if form not in EXPORTS:
+    if form not in EXPORT_FORMATS:
         for run in runs:
             run.refuse_averages()  # other tools would take the mean over items
     parts = list(_parts(runs, writer.holds))
     if not isinstance(to, Path):
         _require_one(parts, writer, form)
         writer.write(trials, runs, to, losses, timing)
-    elif to.is_dir() and form not in EXPORTS:
+    elif to.is_dir() and form not in EXPORT_FORMATS:
         for part in parts:
             with output_file(to / _file_name(part, writer)) as file:
                 writer.write(trials, part, file, losses, timing)
@@ -136,9 +136,10 @@ def write(
 
 def _table(form: str) -> str:
     """Return a format whose columns can be chosen; raise `InvalidInput` for any other."""
-    if form not in EXPORTS:
+    if form not in EXPORT_FORMATS:
         raise InvalidInput(
-            f"--with adds columns to {', '.join(EXPORTS)}; a file of the format {form} has its own."
+            f"--with adds columns to {', '.join(EXPORT_FORMATS)}; a file of the format {form} "
+            "has its own."
         )
     return form
 
@@ -153,7 +154,7 @@ def _parts(runs: Sequence[RunRecord], holds: Holds) -> Iterable[list[RunRecord]]
     return [[run for run in runs if run.model == model] for model in models]
 
 
-def _require_one(parts: Sequence[Sequence[RunRecord]], writer: Writer, form: str) -> None:
+def _require_one(parts: Sequence[Sequence[RunRecord]], writer: FormatWriter, form: str) -> None:
     if len(parts) > 1:
         names = ", ".join(f"{part[0].task} by {part[0].model}" for part in parts[:4])
         what = "model" if writer.holds == "one model" else "task of one model"
@@ -164,7 +165,7 @@ def _require_one(parts: Sequence[Sequence[RunRecord]], writer: Writer, form: str
         )
 
 
-def _file_name(runs: Sequence[RunRecord], writer: Writer) -> str:
+def _file_name(runs: Sequence[RunRecord], writer: FormatWriter) -> str:
     names = [runs[0].task, runs[0].model] if writer.holds == "one run" else [runs[0].model]
     text = "_".join(names)
     safe = "".join(c if c.isalnum() or c in "._+-" else "-" for c in text).strip(".")

@@ -11,7 +11,8 @@ import pytest
 from aiohttp import web
 
 from passband.adaptive.remote import RemoteError, TrismikClient, create_trismik_async_client
-from passband.adaptive.remote.faults import (
+from passband.adaptive.remote.records import Item
+from passband.adaptive.remote.service import (
     NotAccepted,
     NotFound,
     OtherProtocol,
@@ -20,7 +21,6 @@ from passband.adaptive.remote.faults import (
     Unreachable,
     WrongKey,
 )
-from passband.adaptive.remote.records import Item
 from passband.errors import InvalidInput, UnknownName, WrongType
 from passband.system.event_loop import complete
 from support.servers.trismik_server import TrismikServer, refused

@@ -17,7 +17,7 @@ from yarl import URL
 
 from passband.adaptive.bank import Bank
 from passband.adaptive.server.keys import Keys
-from passband.adaptive.server.state import State
+from passband.adaptive.server.state import ServerState
 from passband.system.event_loop import complete
 from support.fuzz.properties import one_in
 from support.servers.serving import client_of, make_service, sums
@@ -38,7 +38,7 @@ def served(folder: Path, banks: list[Bank], main: Main, **options: Any) -> Any:
     """Return what a coroutine returns that is given a client."""
 
     async def run() -> Any:
-        state = State(folder, low_water=options.pop("low_water", 0))
+        state = ServerState(folder, low_water=options.pop("low_water", 0))
         try:
             async with client_of(make_service(state, *banks), **options) as client:
                 return await main(client)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from passband.adaptive.server.body import Fields, parse, to_json
-from passband.adaptive.server.refusal import Refusal
+from passband.adaptive.server.body import Fields, Refusal, parse, to_json
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from passband.adaptive.server.body import Refusal
 from passband.adaptive.server.catalogue import Catalogue, item_json
-from passband.adaptive.server.refusal import Refusal
 from passband.errors import InvalidInput
 from support.servers.serving import DESIGN, sums
 

@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def adding(number: int) -> Change:
-    return lambda connection: connection.execute("INSERT INTO t VALUES(?)", (number,)) and None
+    return lambda connection: connection.execute("INSERT INTO t VALUES(?)", (number,)) and None  # type: ignore[return-value]
 
 
 def numbers(connection: sqlite3.Connection) -> list[int]:
@@ -44,7 +45,7 @@ def test_changes_that_arrive_together_are_one_transaction(connection: sqlite3.Co
 
 
 def test_a_change_that_fails_is_alone_in_that(connection: sqlite3.Connection) -> None:
-    async def main() -> list[object]:
+    async def main() -> list[Any]:
         commits = Commits(connection, lambda: None)
         made = (commits.make(adding(number)) for number in (1, 2, 2, 3))
         results = await asyncio.gather(*made, return_exceptions=True)
@@ -63,7 +64,7 @@ def test_nothing_is_written_when_there_is_no_room(connection: sqlite3.Connection
     def refuse() -> None:
         raise OSError("full")
 
-    async def main() -> list[object]:
+    async def main() -> list[Any]:
         commits = Commits(connection, refuse)
         made = (commits.make(adding(number)) for number in (1, 2))
         results = await asyncio.gather(*made, return_exceptions=True)

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 import passband
-from passband.adaptive.server.body import Fields
+from passband.adaptive.server.body import Fields, Refusal
 from passband.adaptive.server.catalogue import Catalogue, Split
-from passband.adaptive.server.refusal import Refusal
 from passband.adaptive.server.service import Graded, given_answer, grade
 from passband.system.event_loop import complete
 from support.servers.serving import DESIGN, sums

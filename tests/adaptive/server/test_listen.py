@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from passband.adaptive.server.listen import Settings
+from passband.adaptive.server.listen import ServeSettings
 from passband.errors import InvalidInput
 from support.servers.serving import serving, write_bank_file
 
@@ -15,11 +15,11 @@ START = {"datasetId": "sums:adaptive", "split": "test", "seed": 1}
 def test_other_hosts_need_keys(tmp_path: Path) -> None:
     for host in ("0.0.0.0", "::", "192.0.2.1", ""):
         with pytest.raises(InvalidInput, match="without keys anybody may use it"):
-            Settings(tmp_path, host)
-    settings = Settings(tmp_path, "0.0.0.0", keys=["0123456789abcdef"])
+            ServeSettings(tmp_path, host)
+    settings = ServeSettings(tmp_path, "0.0.0.0", keys=["0123456789abcdef"])
     assert "0123456789abcdef" not in repr(settings)
     with pytest.raises(InvalidInput, match="rate must be 0 or more"):
-        Settings(tmp_path, rate=-1.0)
+        ServeSettings(tmp_path, rate=-1.0)
 
 
 @pytest.mark.process

@@ -12,10 +12,9 @@ import pytest
 
 from passband.adaptive.bank import Bank
 from passband.adaptive.design import Design
-from passband.adaptive.server.body import Fields
-from passband.adaptive.server.refusal import Refusal
+from passband.adaptive.server.body import Fields, Refusal
 from passband.adaptive.server.service import Service
-from passband.adaptive.server.state import State
+from passband.adaptive.server.state import ServerState
 from passband.adaptive.test import AdaptiveTest
 from passband.system.event_loop import complete
 from support.servers.serving import DESIGN, make_service, sums
@@ -34,7 +33,7 @@ def served(
     """Return what a coroutine returns that is given a service with this state and bank."""
 
     async def run() -> Any:
-        state = State(folder)
+        state = ServerState(folder)
         try:
             return await main(make_service(state, bank, **options))
         finally:
@@ -45,13 +44,13 @@ def served(
 
 async def started(service: Service, seed: int | None = 3, **fields: Any) -> Json:
     body = {"datasetId": "sums:adaptive", "split": "test", "seed": seed, **fields}
-    return json.loads(await service.start(Fields(body)))  # type: ignore[no-any-return]
+    return json.loads(await service.start(Fields(body)))
 
 
 async def answer(service: Service, run: str, choice: str = "B", **more: Any) -> Json:
     token = more.pop("token", None)
     reply = await service.answer(run, Fields({"itemChoiceId": choice, **more}), token)
-    return json.loads(reply)  # type: ignore[no-any-return]
+    return json.loads(reply)
 
 
 def choice_for(item: Json) -> str:

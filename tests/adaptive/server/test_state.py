@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from passband.adaptive.server.state import FILE, AnswerRow, Document, RunRow, State
+from passband.adaptive.server.state import FILE, AnswerRow, Document, RunRow, ServerState
 from passband.errors import InvalidInput, PassbandError
 from passband.system.event_loop import complete
 from passband.trials.file.lock import Busy
@@ -17,7 +17,7 @@ ANSWER = AnswerRow("item\0ä", "B", 1.0, None, "token", "now")
 
 def test_what_is_recorded_is_there_again(tmp_path: Path) -> None:
     async def write() -> None:
-        state = State(tmp_path)
+        state = ServerState(tmp_path)
         await state.add_run(RUN)
         await state.add_answer("r", 0, ANSWER)
         await state.add_run(RUN._replace(id="replay", replay_of="r"), [ANSWER])
@@ -25,7 +25,7 @@ def test_what_is_recorded_is_there_again(tmp_path: Path) -> None:
         await state.close()
 
     async def read() -> None:
-        state = State(tmp_path)
+        state = ServerState(tmp_path)
         assert state.run("r") == RUN
         assert state.run("other") is None
         assert state.answers("r") == state.answers("replay") == [ANSWER]
@@ -39,7 +39,7 @@ def test_what_is_recorded_is_there_again(tmp_path: Path) -> None:
 
 def test_a_place_is_taken_once(tmp_path: Path) -> None:
     async def main() -> None:
-        state = State(tmp_path)
+        state = ServerState(tmp_path)
         await state.add_answer("r", 0, ANSWER)
         with pytest.raises(sqlite3.IntegrityError):
             await state.add_answer("r", 0, AnswerRow("other", "B", 1.0, None, None, "now"))
@@ -52,11 +52,11 @@ def test_a_place_is_taken_once(tmp_path: Path) -> None:
 
 def test_a_directory_belongs_to_one_server(tmp_path: Path) -> None:
     async def main() -> None:
-        state = State(tmp_path)
+        state = ServerState(tmp_path)
         with pytest.raises(Busy, match="in use by process"):
-            State(tmp_path)
+            ServerState(tmp_path)
         await state.close()
-        await State(tmp_path).close()
+        await ServerState(tmp_path).close()
 
     complete(main())
 
@@ -64,23 +64,23 @@ def test_a_directory_belongs_to_one_server(tmp_path: Path) -> None:
 def test_other_files_are_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidInput, match="not a directory"):
-        State(tmp_path / "file")
+        ServerState(tmp_path / "file")
     connection = sqlite3.connect(tmp_path / FILE)
     connection.execute("CREATE TABLE other(a)")
     connection.commit()
     connection.close()
     before = (tmp_path / FILE).read_bytes()
     with pytest.raises(PassbandError, match="not the state of a server"):
-        State(tmp_path)
+        ServerState(tmp_path)
     assert (tmp_path / FILE).read_bytes() == before
     (tmp_path / FILE).write_bytes(b"no database at all" * 1000)
     with pytest.raises(PassbandError):
-        State(tmp_path)
+        ServerState(tmp_path)
 
 
 def test_nothing_is_written_to_a_full_disk(tmp_path: Path) -> None:
     async def main() -> None:
-        state = State(tmp_path, low_water=1 << 62)
+        state = ServerState(tmp_path, low_water=1 << 62)
         with pytest.raises(DiskNearlyFull, match="free on the server's disk"):
             await state.add_run(RUN)
         assert state.run("r") is None

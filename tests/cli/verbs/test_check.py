@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 from support.runs.commands import run
 from support.samples.stores import filled
 
@@ -19,7 +19,7 @@ def test_whole_and_damaged_runs(tmp_path: Path) -> None:
         f"{good}: 4 trials, 4 completions, 4 scores, 1 scorer, 2 problems, 0 failed attempts: "
         f"all as written.\n"
     )
-    with closing(sqlite3.connect(bad / FILE)) as connection, connection:
+    with closing(sqlite3.connect(bad / STORE_FILE)) as connection, connection:
         connection.execute("UPDATE score SET value=0 WHERE value=1")
     done = run("check", good, bad)
     assert done.code == 1
@@ -40,7 +40,7 @@ def test_json(tmp_path: Path) -> None:
 
 def test_long_reports_end(tmp_path: Path) -> None:
     bad = filled(tmp_path / "run", [[1, 0] * 60])
-    with closing(sqlite3.connect(bad / FILE)) as connection, connection:
+    with closing(sqlite3.connect(bad / STORE_FILE)) as connection, connection:
         connection.execute("UPDATE body SET text=x'00'")
     lines = run("check", bad).out.splitlines()
     assert len(lines) == 103

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from passband.report.html.file import is_report
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 from support.runs.commands import run
 from support.samples.stores import filled
 
@@ -44,13 +44,13 @@ def test_what_is_there_is_kept(sums: Path, tmp_path: Path) -> None:
     done = run("report", sums, "-o", tmp_path / "notes.html")
     assert (done.code, done.out) == (2, "")
     assert "is no report of passband; choose another name, or add --force" in done.err
-    assert run("report", sums, "-o", sums / FILE, "--force").code == 2
+    assert run("report", sums, "-o", sums / STORE_FILE, "--force").code == 2
 
 
 def test_a_damaged_store_is_refused_with_what_to_do(sums: Path, tmp_path: Path) -> None:
-    content = bytearray((sums / FILE).read_bytes())
+    content = bytearray((sums / STORE_FILE).read_bytes())
     content[5000:9000] = bytes(4000)
-    (sums / FILE).write_bytes(content)
+    (sums / STORE_FILE).write_bytes(content)
     done = run("report", sums, "-o", tmp_path / "out.html")
     assert done.code == 1
     assert "is damaged" in done.err

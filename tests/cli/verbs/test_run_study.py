@@ -1,10 +1,13 @@
 """`passband run` with several models, from the outside: one table, and what a study file says."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from passband.cli.verbs.run import RunOptions
+from passband.run.study.file import KEYS
 from passband.trials.reader import Trials
 from support.runs.commands import Done, run
 from support.servers.fault_server import FaultServer, says
@@ -125,3 +128,8 @@ def test_quiet_prints_the_table_alone() -> None:
     done = run("run", "study.yaml", "-q")
     assert done.err == ""
     assert len(rows(done)) == 3
+
+
+def test_keys_of_study_files_are_options_of_run() -> None:
+    options = {field.name for field in fields(RunOptions)}
+    assert {"metric" if key == "metrics" else key for key in KEYS} <= options

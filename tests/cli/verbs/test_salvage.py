@@ -3,14 +3,14 @@
 import json
 from pathlib import Path
 
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 from support.runs.commands import run
 from support.samples.stores import filled, read_back
 
 
 def damaged(directory: Path) -> Path:
     filled(directory, [[1, 0] * 100] * 20)
-    path = directory / FILE
+    path = directory / STORE_FILE
     data = bytearray(path.read_bytes())
     start = 2 * len(data) // 3 // 4096 * 4096
     data[start : start + 4096] = b"\xaa" * 4096
@@ -20,7 +20,7 @@ def damaged(directory: Path) -> Path:
 
 def test_a_damaged_run_names_its_own_remedy(tmp_path: Path) -> None:
     bad = damaged(tmp_path / "bad run")
-    before = (bad / FILE).read_bytes()
+    before = (bad / STORE_FILE).read_bytes()
     for verb in ("stats", "export", "score"):
         done = run(verb, bad)
         assert done.code == 1
@@ -35,7 +35,7 @@ def test_a_damaged_run_names_its_own_remedy(tmp_path: Path) -> None:
     assert int(found["trials"][0]) == len(read_back(tmp_path / "new")[1])
     assert 2_000 < int(found["trials"][0]) <= 4_000
     assert f"--out {tmp_path / 'new'}" in done.err
-    assert (bad / FILE).read_bytes() == before
+    assert (bad / STORE_FILE).read_bytes() == before
     assert run("stats", tmp_path / "new").code == 0
 
 

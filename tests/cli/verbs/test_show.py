@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from support.runs.commands import Done, run
-from support.samples.stores import canonical, filled, judged, writing
+from support.samples.stores import canonical_json, filled, judged, writing
 
 Ask = Callable[..., Done]
 
@@ -33,7 +33,7 @@ def odd(tmp_path: Path) -> Path:
         number = store.begin("e\x1b[2J", "m\u202e", spec={"seed": "s"}, config={}, name="run")
         messages = [["system", "Be brief."], ["user", "What is 6*7?\x1b]0;x\x07"]]
         record = {"messages": messages, "targets": ["42", "forty-two"], "choices": ["a", "b"]}
-        store.add_problems(number, [ProblemRow(0, "p\x1b0", canonical(record | {"doc": {}}))])
+        store.add_problems(number, [ProblemRow(0, "p\x1b0", canonical_json(record | {"doc": {}}))])
         entries = [ScorerEntry("exact_match", "1", SPEC), ScorerEntry("judge", "2", None)]
         main, judge = store.set_scorers(number, entries)
         error = ScoreRow(judge, None, "error", None, None, "KeyError: 'x'")
@@ -173,7 +173,7 @@ def test_two_trials_as_one_text(tmp_path: Path) -> None:
 
 def test_a_damaged_trial_does_not_hide_the_others(tmp_path: Path) -> None:
     directory = filled(tmp_path / "run", [[1, 0, 1], [0, 0, 0]])
-    with closing(sqlite3.connect(directory / FILE)) as connection, connection:
+    with closing(sqlite3.connect(directory / STORE_FILE)) as connection, connection:
         connection.execute("UPDATE body SET text=x'2a' WHERE problem=0 AND trial=1")
     done = run("show", directory, "--limit", 4)
     assert done.code == 1
@@ -187,7 +187,7 @@ def test_a_damaged_trial_does_not_hide_the_others(tmp_path: Path) -> None:
 
 def test_a_damaged_problem_does_not_hide_the_others(ask: Ask) -> None:
     ask("-n", 2)
-    with closing(sqlite3.connect(Path("run") / FILE)) as connection, connection:
+    with closing(sqlite3.connect(Path("run") / STORE_FILE)) as connection, connection:
         connection.execute("UPDATE problem SET record=record || ' ' WHERE problem=0")
     done = run("show", "run")
     assert done.code == 1
@@ -197,19 +197,19 @@ def test_a_damaged_problem_does_not_hide_the_others(ask: Ask) -> None:
 
 def test_nothing_is_written(tmp_path: Path) -> None:
     directory = filled(tmp_path / "run", [[1, 0, 0, 0, 0], [0] * 5])
-    before = (directory / FILE).read_bytes()
+    before = (directory / STORE_FILE).read_bytes()
     for options in ([], ["--same-wrong"], ["--problem", "p0", "--diff", 0, 1], ["--json"]):
         assert run("show", directory, *options).code == 0
     assert run("export", directory, "--with", "prompt", "-o", tmp_path / "e.csv").code == 0
     assert run("stats", directory).code == 0
-    assert (directory / FILE).read_bytes() == before
+    assert (directory / STORE_FILE).read_bytes() == before
 
 
 def test_long_texts_are_cut_unless_in_full(tmp_path: Path) -> None:
     with writing(tmp_path / "run") as store:
         number = store.begin("t", "m", spec={"seed": "s"}, config={}, name="run")
         record = {"messages": [["user", "q"]], "targets": ["42"], "choices": [], "doc": {}}
-        store.add_problems(number, [ProblemRow(0, "p", canonical(record))])
+        store.add_problems(number, [ProblemRow(0, "p", canonical_json(record))])
         (main,) = store.set_scorers(number, [ScorerEntry("exact_match", "1", SPEC)])
         text = "early\n" + "word " * 20_000 + r"so \boxed{41} it is. " + "tail " * 20_000 + "late"
         score = ScoreRow(main, 0.0, "ok", "41", "boxed")
@@ -314,7 +314,7 @@ def test_votes_as_json(tmp_path: Path) -> None:
 
 def test_a_damaged_vote_is_damage_of_its_trial(tmp_path: Path) -> None:
     directory = judged(tmp_path / "run")
-    with closing(sqlite3.connect(directory / FILE, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(directory / STORE_FILE, isolation_level=None)) as connection:
         connection.execute("UPDATE call SET value=0 WHERE call=1")
     done = run("show", directory, "--no-pager")
     assert done.code == 1

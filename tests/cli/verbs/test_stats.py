@@ -71,8 +71,8 @@ def test_a_table_to_read(trials: Path) -> None:
     assert meaning.startswith("Intervals (95%) are for problems like these")
     assert notes == [
         "pass@1: only 3 problems, so the interval is rough; add problems",
-        "pass@8, pass^8: 2 of 3 problems share one value, so the interval rests on the other one "
-        "and is rough; more problems make it firmer",
+        "pass@8, pass^8: 2 of 3 problems have the same value, so the interval is rough; "
+        "add problems",
     ]
 
 
@@ -445,7 +445,7 @@ def test_help_and_version() -> None:
     runner = CliRunner()
     assert runner.invoke(app, ["--version"]).output == f"passband {__version__}\n"
     assert "stats" in runner.invoke(app, ["--help"]).output
-    shown = runner.invoke(app, ["stats", "--help"])
+    shown = runner.invoke(app, ["stats", "--help-all"])
     assert shown.exit_code == 0
     for option in ("--metric", "--by", "--threshold", "--policy", "--over", "--level", "--method",
                    "--seed", "--format", "--json", "--quiet"):  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from passband.view.browser import redirect_file
+from passband.view.server.serving import redirect_file
 from support.runs.commands import process, run
 from support.samples.stores import filled
 

@@ -151,7 +151,7 @@ def test_the_state_of_an_object_is_not_seen() -> None:
     for function in (Model(), Model().answer):
         spec = function_spec(function)
         assert spec["unseen"] == ["the state of the Model"]
-        assert "test_source_digests.py" in "".join(spec["code"])
+        assert "test_digest.py" in "".join(spec["code"])
 
 
 def test_decorated_functions_are_seen_through() -> None:
@@ -176,7 +176,7 @@ def test_names_that_only_resemble_those_of_keys_count(name: str) -> None:
     def model(prompt: str, **options: Any) -> str:
         return prompt
 
-    one, two = (function_spec(functools.partial(model, **{name: value})) for value in (1, 2))
+    one, two = (function_spec(functools.partial(model, **{name: value})) for value in (1, 2))  # type: ignore[arg-type]
     assert one["values"] != two["values"]
 
 

@@ -11,10 +11,10 @@ from inspect_ai import Task
 from inspect_ai.model import get_model
 
 from passband.errors import InvalidInput
-from passband.generate.inspect.engine import Choice, choose_engine
+from passband.generate.inspect.engine import EngineChoice, choose_engine
 from passband.generate.inspect.source import InspectTask
 from passband.run.request import make_request
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from support.runs.runs import HURRIED, Notes
@@ -25,10 +25,14 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 N = 4
 
 
-def run(task: str, url: str, out: Path, notes: Notes | None = None, **options: Any) -> Finished:
+def run(task: str, url: str, out: Path, notes: Notes | None = None, **options: Any) -> RunResult:
     options = {"n": N, "seed": "s", "concurrency": 4, "base_url": url} | options
     request = make_request(
-        f"inspect:light_tasks:{task}", "openai:m", out=out, patience=HURRIED, **options
+        f"inspect:support.samples.light_tasks:{task}",
+        "openai:m",
+        out=out,
+        patience=HURRIED,
+        **options,
     )
     return request.run(notes or Notes())
 
@@ -126,14 +130,16 @@ def numbered(request: Received) -> Behaviour:
 
 @pytest.mark.parametrize("make", [*light_tasks.ALL, light_tasks.twice], ids=lambda f: f.__name__)
 def test_tasks_that_only_generate_take_the_light_engine(make: Callable[[], Task]) -> None:
-    assert choose_engine(source(make), "openai:m") == Choice("light")
-    assert choose_engine(source(make), lambda prompt: "3") == Choice("light")
+    assert choose_engine(source(make), "openai:m") == EngineChoice("light")
+    assert choose_engine(source(make), lambda prompt: "3") == EngineChoice("light")
 
 
 def test_the_engine_can_be_chosen() -> None:
     plain = source(light_tasks.plain)
-    assert choose_engine(plain, "openai:m", "inspect") == Choice("inspect", ("--engine inspect",))
-    assert choose_engine(plain, "openai:m", "light") == Choice("light")
+    assert choose_engine(plain, "openai:m", "inspect") == EngineChoice(
+        "inspect", ("--engine inspect",)
+    )
+    assert choose_engine(plain, "openai:m", "light") == EngineChoice("light")
     with pytest.raises(InvalidInput, match="--engine light cannot run t: its model is one of"):
         choose_engine(plain, "mockllm/model", "light")
 
@@ -141,6 +147,6 @@ def test_the_engine_can_be_chosen() -> None:
 def test_models_of_inspect_are_asked_by_inspect() -> None:
     plain = source(light_tasks.plain)
     by_name = choose_engine(plain, "mockllm/model")
-    assert by_name == Choice("inspect", ("its model is one of Inspect's providers",))
+    assert by_name == EngineChoice("inspect", ("its model is one of Inspect's providers",))
     model = choose_engine(plain, get_model("mockllm/model", memoize=False))
-    assert model == Choice("inspect", ("its model is one of Inspect",))
+    assert model == EngineChoice("inspect", ("its model is one of Inspect",))

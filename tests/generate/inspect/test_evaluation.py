@@ -65,7 +65,8 @@ def test_nothing_is_lost_and_nothing_twice_after_kill_9(tmp_path: Path) -> None:
     shutil.copy(Path(__file__).parents[2] / "support/samples/inspect_tasks.py", tmp_path)
     with FaultServer(ten_then_hold) as server:
         process = commands.process(
-            "run", "inspect:support.samples.inspect_tasks:plain", "--model", "openai:model", "--base-url",
+            "run", "inspect:inspect_tasks:plain",
+            "--model", "openai:model", "--base-url",
             server.url, "-n", 8, "--concurrency", 4, "--seed", "s", "--out", "run", "--engine",
             "inspect", "--json",
         )  # fmt: skip

@@ -75,7 +75,7 @@ def test_reasoning_is_apart(
 
 
 @pytest.mark.parametrize("finish", ["stop", "length", "content_filter"])
-def test_the_finish_survives(finish) -> None:  # type: ignore[no-untyped-def]
+def test_the_finish_survives(finish) -> None:
     assert finish_of(output_of(Completion("4", finish=finish), "m")) == finish
 
 

@@ -19,14 +19,14 @@ from inspect_ai.util import sandbox, sandbox_with, store
 from inspect_ai.util._display import init_display_type
 
 from passband.generate.inspect import light as light_module
+from passband.generate.inspect.calls import call_seed
+from passband.generate.inspect.guard import KeptAnswers
 from passband.generate.inspect.light import LightSubject
-from passband.generate.inspect.replay import Replay
-from passband.generate.inspect.seeds import call_seed
 from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Sampling, TaskError, Unavailable
 from passband.generate.registry import Connection
-from passband.generate.subject import ProviderSubject, Seeds, make_subject
+from passband.generate.subject import Seeds, Subject, make_subject
 from passband.run.schedule.blocks import trial_seed
 from passband.score.inspect_value import inspect_scores
 from passband.score.scorer import Reference
@@ -39,12 +39,12 @@ N = 4
 FEATURES = ("text", "finish", "reasoning", "scores")
 
 
-class Elsewhere:
+class Elsewhere(Subject):
     """Stands for Inspect's engine, and notes what it is given."""
 
     name, batch = "elsewhere", 1
 
-    def __init__(self, replay: Replay | None = None) -> None:
+    def __init__(self, replay: KeptAnswers | None = None) -> None:
         self.trials: list[int] = []
         self.closed = 0
 
@@ -58,13 +58,15 @@ class Elsewhere:
         self.closed += 1
 
 
-def light(task: Task, model: Any, elsewhere: Callable[[Replay], Any] = Elsewhere) -> LightSubject:
+def light(
+    task: Task, model: Any, elsewhere: Callable[[KeptAnswers], Any] = Elsewhere
+) -> LightSubject:
     source = InspectTask("t", "t", {}, "1", task, {str(s.id): s for s in task.dataset})
     asked = make_subject(model) if not isinstance(model, str) else _server(model)
-    return LightSubject(source, asked, elsewhere)
+    return LightSubject(source, asked, elsewhere)  # type: ignore[arg-type]
 
 
-def _server(url: str) -> ProviderSubject:
+def _server(url: str) -> Subject:
     return make_subject("openai:m", Connection(base_url=url))
 
 
@@ -310,7 +312,7 @@ def test_what_a_scorer_wants_in_vain_hands_the_task_back(
 def test_trials_under_way_are_handed_back_too_and_one_engine_is_made() -> None:
     made: list[Elsewhere] = []
 
-    def elsewhere(replay: Replay) -> Elsewhere:
+    def elsewhere(replay: KeptAnswers) -> Elsewhere:
         made.append(Elsewhere())
         return made[-1]
 
@@ -390,4 +392,4 @@ def test_scorers_find_the_tokens_of_all_calls() -> None:
     tokens = completion.prompt_tokens, completion.completion_tokens
     assert completion.scores is not None
     assert None not in tokens
-    assert completion.scores["own"].value == sum(tokens) > 0  # type: ignore[arg-type]
+    assert completion.scores["own"].value == sum(tokens) > 0

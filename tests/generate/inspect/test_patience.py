@@ -7,14 +7,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from passband.generate.inspect import patience
-from passband.generate.inspect.patience import PatientProvider
+from passband.generate.inspect import provider_api
+from passband.generate.inspect.provider_api import PatientProvider
 from passband.generate.provider import (
     Completion,
     Crashed,
     GaveUp,
     Hopeless,
     InvalidReply,
+    Provider,
     ProviderFault,
     RateLimited,
     Rejected,
@@ -29,7 +30,7 @@ from support.runs.watched import Clock
 REQUEST = Request((), Sampling())
 
 
-class Scripted:
+class Scripted(Provider):
     """A provider that fails in turn with what it is given, then answers."""
 
     batch = 1
@@ -52,7 +53,7 @@ class Scripted:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock(1000.0)
-    monkeypatch.setattr(patience.time, "monotonic", clock)
+    monkeypatch.setattr(provider_api.time, "monotonic", clock)
     return clock
 
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import shutil
+from typing import Any
 
 import pytest
 from inspect_ai.model import ChatMessageUser, ContentImage, GenerateConfig, ResponseSchema
@@ -13,7 +14,7 @@ from inspect_ai.util import json_schema
 
 from passband.errors import InvalidInput
 from passband.generate.inspect.model import resolve_model
-from passband.generate.provider import Completion, Rejected, Request
+from passband.generate.provider import Completion, Provider, Rejected, Request
 from passband.generate.registry import Connection
 from passband.run.loop.attempts import NothingAnswered
 from support.runs.inspect_runs import rows, run, scores, statuses
@@ -76,7 +77,7 @@ def test_inspects_own_client_takes_one_address() -> None:
         resolve_model("mockllm/model", connection)
 
 
-class Remembering:
+class Remembering(Provider):
     """A provider that remembers its requests."""
 
     batch, name = 1, "remembering"
@@ -144,7 +145,7 @@ def test_truncated_answers_are_scored_by_the_task_and_have_their_status() -> Non
 
 
 def test_sampling_of_the_run_comes_before_the_tasks() -> None:
-    def sent(**options: object) -> dict[str, object]:
+    def sent(**options: Any) -> dict[str, Any]:
         with FaultServer(ok) as server:
             run("plain", model="openai:model", base_url=server.url, n=1, limit=1, **options)
         (request,) = server.requests

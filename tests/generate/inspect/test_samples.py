@@ -9,7 +9,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageSystem, ChatMessageUser, ContentImage, ContentText
 
 from passband.errors import InvalidInput
-from passband.generate.inspect.samples import keyed_samples, problem_of
+from passband.generate.inspect.source import keyed_samples, problem_of
 from passband.run.prepare import problem_record
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -15,8 +15,7 @@ from inspect_ai.scorer import includes
 
 from passband.errors import InvalidInput
 from passband.generate.inspect import subject
-from passband.generate.inspect.calls import Trial
-from passband.generate.inspect.seeds import call_seed
+from passband.generate.inspect.calls import TrialCalls, call_seed
 from passband.run.lm_eval.simple_evaluate import simple_evaluate
 from passband.run.loop.attempts import NothingAnswered
 from passband.run.rescore.rescore import rescore_run
@@ -51,17 +50,17 @@ def test_every_trial_has_its_own_seed_and_is_scored_by_the_task() -> None:
 def test_the_first_answer_lets_the_other_samples_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subject, "_ALONE", 0.0)
     seen: list[bool] = []
-    begin = Trial.begin
+    begin = TrialCalls.begin
 
-    def watched(trial: Trial) -> int:
+    def watched(trial: TrialCalls) -> int:
         seen.append(trial.heard is not None)
         return begin(trial)
 
-    monkeypatch.setattr(Trial, "begin", watched)
+    monkeypatch.setattr(TrialCalls, "begin", watched)
     run("plain")
     assert seen == [True] * 8
     heard = asyncio.Event()
-    trial = Trial(1, heard=heard)
+    trial = TrialCalls(1, heard=heard)
     trial.failed(trial.begin(), ValueError())
     assert not heard.is_set()
     trial.answered()

@@ -14,6 +14,7 @@ from passband.generate.provider import (
     Hopeless,
     InvalidReply,
     Message,
+    Provider,
     ProviderFault,
     RateLimited,
     Rejected,
@@ -44,7 +45,7 @@ class Clock:
         return self.now
 
 
-class Server:
+class Server(Provider):
     """A provider that fails as a test says."""
 
     batch = 4

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import pytest
 
 from passband.generate.pool.pool import Replica
-from passband.generate.provider import Completion, Message, Request, Sampling, Unavailable
+from passband.generate.provider import Completion, Message, Provider, Request, Sampling, Unavailable
 
 ASKED = Request((Message("user", "2 + 2?"),), Sampling())
 
 
-class Server:
+class Server(Provider):
     """A provider that takes its time, by a clock of its own."""
 
     batch, address = 1, "http://a/v1"

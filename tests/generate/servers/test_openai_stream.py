@@ -98,7 +98,7 @@ def test_the_request_asks_for_a_stream_and_its_usage() -> None:
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
 def test_reasoning_is_kept_apart(name: str) -> None:
-    (answer,) = answers(told(chunk(**{name: "forty "}), chunk(**{name: "two"}), *ANSWER, END))
+    (answer,) = answers(told(chunk(**{name: "forty "}), chunk(**{name: "two"}), *ANSWER, END))  # type: ignore[arg-type]
     assert (answer.text, answer.reasoning) == ("42", "forty two")
 
 
@@ -126,7 +126,7 @@ def test_text_completions() -> None:
 def test_calls_of_tools_are_put_together() -> None:
     function = CALL["function"]
     pieces = [
-        chunk(tool_calls=[{"index": 0, "id": "c1", "function": {**function, "arguments": ""}}]),
+        chunk(tool_calls=[{"index": 0, "id": "c1", "function": {**function, "arguments": ""}}]),  # type: ignore[dict-item]
         chunk(tool_calls=[{"index": 0, "function": {"arguments": '{"a": '}}]),
         chunk(tool_calls=[{"index": 0, "function": {"arguments": "2}"}}]),
     ]

@@ -11,7 +11,7 @@ import pytest
 from passband.errors import InvalidInput
 from passband.readers import read
 from passband.readers.dataset import reader as dataset
-from passband.trials.exports.export import export
+from passband.trials.exports.export import export_trials
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.store import Store
@@ -34,7 +34,7 @@ def exported(
     store.close()
     out.parent.mkdir(parents=True, exist_ok=True)
     with Trials(folder) as stored:
-        export(stored, stored.runs(), "parquet", out)
+        export_trials(stored, stored.runs(), "parquet", out)
 
 
 @pytest.mark.parametrize("small", [dataset.SMALL, -1])

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from passband.readers.evidence.misread import misread_findings
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from support.samples.stores import canonical, filled, writing
+from support.samples.stores import canonical_json, filled, writing
 
 BOXED = [{"function": "extract", "rules": ["boxed"]}]
 
 
-def asked(directory: Path, texts: list[str], steps: list[dict[str, object]]) -> Path:
+def asked(directory: Path, texts: list[str], steps: Sequence[Mapping[str, Any]]) -> Path:
     """A run of one trial per problem, whose key is 42, scored by exact_match."""
     scorer = make_scorer("exact_match", steps=steps)
     with writing(directory) as store:
         number = store.begin("t", "m", spec={"seed": "s"}, config={}, name="run")
-        record = canonical({"messages": [], "targets": ["42"], "choices": [], "doc": {}})
+        record = canonical_json({"messages": [], "targets": ["42"], "choices": [], "doc": {}})
         store.add_problems(number, [ProblemRow(i, f"p{i}", record) for i in range(len(texts))])
         entry = ScorerEntry("exact_match", scorer.identity, scorer.spec)
         (main,) = store.set_scorers(number, [entry])

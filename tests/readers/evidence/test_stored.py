@@ -14,11 +14,11 @@ from passband.errors import InvalidInput
 from passband.readers.evidence.stored import stored_outcomes
 from passband.stats.data.evidence import Finding
 from passband.stats.data.outcomes import Outcomes
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from support.runs import commands
-from support.samples.stores import canonical, writing
+from support.samples.stores import canonical_json, writing
 
 
 def stored(
@@ -34,7 +34,7 @@ def stored(
     with writing(directory) as store:
         number = store.begin("t", "m", spec={"seed": "s", **(spec or {})}, config={}, name="run")
         rows = [
-            ProblemRow(i, f"p{i}", canonical({"messages": [["user", f"What is {i // 2}?"]]}))
+            ProblemRow(i, f"p{i}", canonical_json({"messages": [["user", f"What is {i // 2}?"]]}))
             for i in range(problems)
         ]
         store.add_problems(number, rows)
@@ -104,7 +104,7 @@ def test_evidence_is_found_once(tmp_path: Path) -> None:
 def test_a_row_that_is_gone_is_found(tmp_path: Path) -> None:
     run = stored(tmp_path / "run", other)
     assert "missing-rows" not in found(run)
-    with closing(sqlite3.connect(run / FILE)) as connection, connection:
+    with closing(sqlite3.connect(run / STORE_FILE)) as connection, connection:
         connection.execute("DELETE FROM trial WHERE problem=2 AND trial=3")
     (finding,) = (one for one in outcomes(run).found.findings if one.code == "missing-rows")
     assert (finding.severity, finding.numbers) == ("weak", {"lost": 1})
@@ -126,7 +126,7 @@ def test_stats_and_run_name_a_row_that_is_gone(tmp_path: Path) -> None:
         "-q",
     )
     commands.run(*again)
-    with closing(sqlite3.connect(directory / FILE)) as connection, connection:
+    with closing(sqlite3.connect(directory / STORE_FILE)) as connection, connection:
         connection.execute("DELETE FROM trial WHERE problem=2 AND trial=1")
     for command in (("stats", directory, "-q"), again):
         done = commands.run(*command)

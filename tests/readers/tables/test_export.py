@@ -10,8 +10,8 @@ import pytest
 from passband.readers.log import Log
 from passband.readers.options import Options
 from passband.readers.tables.export import Export
-from passband.trials.encoding import canonical
-from passband.trials.exports.export import EXPORTS, export
+from passband.trials.encoding import canonical_json
+from passband.trials.exports.export import EXPORT_FORMATS, export_trials
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
 from support.samples.stores import begin, writing
@@ -25,7 +25,7 @@ TEXTS = [
 def exported(folder: Path, form: str) -> Path:
     """Export a run whose names and texts a spreadsheet would compute."""
     problems = [
-        ProblemRow(at, f"{text}#{at}", canonical({"targets": [text]}), text)
+        ProblemRow(at, f"{text}#{at}", canonical_json({"targets": [text]}), text)
         for at, text in enumerate(TEXTS)
     ]
     with writing(folder / "run") as store:
@@ -40,7 +40,7 @@ def exported(folder: Path, form: str) -> Path:
         store.append(run, rows)
     path = folder / f"trials.{form}"
     with Trials(folder / "run") as trials:
-        export(trials, trials.runs(), form, path, timing=True)
+        export_trials(trials, trials.runs(), form, path, timing=True)
     return path
 
 
@@ -50,7 +50,7 @@ def read(path: Path, options: Options | None = None) -> Log:
     return log
 
 
-@pytest.mark.parametrize("form", EXPORTS)
+@pytest.mark.parametrize("form", EXPORT_FORMATS)
 def test_every_text_comes_back(tmp_path: Path, form: str) -> None:
     log = read(exported(tmp_path, form))
     assert log.task == "=task"
@@ -65,7 +65,7 @@ def test_every_text_comes_back(tmp_path: Path, form: str) -> None:
         )
 
 
-@pytest.mark.parametrize("form", EXPORTS)
+@pytest.mark.parametrize("form", EXPORT_FORMATS)
 def test_a_table_made_of_an_export_has_the_texts_too(tmp_path: Path, form: str) -> None:
     groups = Export().read(exported(tmp_path, form), Options(by=("answer",)))
     assert not isinstance(groups, list)

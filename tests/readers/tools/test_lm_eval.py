@@ -1,6 +1,7 @@
 """Samples of lm-eval: responses are trials, scored as its own filters and metrics score them."""
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ NUMBERS = {"strict": [1, 0], "maj": [1, 0], "maj@3": [1, 0], "loose": [1, 1]}
 # [invalid] has as many votes as 2, and comes first.
 
 
-def lines(numbers: dict[str, list[float]] = NUMBERS) -> list[dict[str, Any]]:
+def lines(numbers: Mapping[str, Sequence[float]] = NUMBERS) -> list[dict[str, Any]]:
     """Return samples as lm-eval orders them: all documents under one filter, then the next."""
     return [
         lm_eval_line(doc, RESPONSES[doc], float(scores[doc]), filter=name)
@@ -133,7 +134,7 @@ def test_exact_match_per_filter(tmp_path: Path, answers: list[list[str]]) -> Non
     scores = scores_of(log, "exact_match")
     assert [row[0] for row in scores] == first
     assert measure(log.outcomes(), "avg").value == pytest.approx(
-        sum(sum(row) for row in scores) / (3 * len(rows))  # type: ignore[arg-type]
+        sum(sum(row) for row in scores) / (3 * len(rows))
     )
     assert important(log) == []
 

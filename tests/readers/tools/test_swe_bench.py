@@ -6,7 +6,9 @@ import pytest
 
 from passband import InvalidInput, Outcomes, read
 from support.runs.commands import run
-from support.samples.log_samples import SWE_BENCH, document, folder, report
+from support.samples.log_samples import SWE_BENCH, Sample, document, folder, report
+
+SAMPLE = Sample(folder(SWE_BENCH), 9, 4, 3, reader="swe-bench")
 
 
 def counts(outcomes: Outcomes) -> dict[str, list[int]]:

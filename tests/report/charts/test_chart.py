@@ -11,7 +11,7 @@ import pytest
 from passband.report.charts.bar import Bar
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.interval_bars import IntervalBars
-from passband.report.charts.split_bar import Part, SplitBar
+from passband.report.charts.split_bar import SplitBar, SplitPart
 from passband.report.charts.theme import DARK, LIGHT, NOTEBOOK, PAGE
 from passband.report.charts.tries_curve import TriesCurve, TriesLine
 from passband.report.charts.write import vega_json
@@ -97,14 +97,16 @@ def test_a_long_label_has_a_line_of_its_own_where_it_is_narrow() -> None:
 
 
 def test_labels_below_a_split_bar_are_in_the_order_of_its_parts() -> None:
-    root = ElementTree.fromstring(SplitBar([Part("which problems", 0), Part("sampling", 1)]).svg())
+    root = ElementTree.fromstring(
+        SplitBar([SplitPart("which problems", 0), SplitPart("sampling", 1)]).svg()
+    )
     first, second = root.iter(f"{SVG}text")
     assert (first.text, first.get("x")) == ("0 % which problems", "0")
     assert (second.text, second.get("text-anchor")) == ("100 % sampling", "end")
 
 
 def test_an_inner_interval_that_is_the_wider_one_is_named() -> None:
-    words = "where they are the wider ones"
+    words = "Some inner ones are wider"
     lines = [TriesLine("max@*", [1, 2], [5, 6], ([4, 5], [6, 7]), ([1, 2], [8, 9]))]
     assert words in TriesCurve(lines).caption
     assert words in IntervalBars([Bar("avg", 5, (4, 6), (1, 8))]).caption

@@ -3,8 +3,7 @@
 import struct
 import zlib
 
-from passband.report.charts.png import two_colour_png
-from passband.report.charts.problem_strip import ProblemStrip, problem_strip
+from passband.report.charts.problem_strip import ProblemStrip, problem_strip, two_colour_png
 from passband.report.charts.theme import LIGHT, PAGE
 from support.samples.chart_samples import marks
 

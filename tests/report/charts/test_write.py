@@ -27,7 +27,7 @@ def test_every_chart_is_written_in_every_format(tmp_path: Path) -> None:
     assert "Outer bar: problems like these" in written[-1].read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", {**CHARTS, **STRANGE})
+@pytest.mark.parametrize("name", {**CHARTS, **STRANGE})  # type: ignore[dict-item]
 def test_the_renderer_accepts_every_drawing(name: str) -> None:
     pytest.importorskip("typst", reason="the extra charts is not installed")
     drawing = {**CHARTS, **STRANGE}[name].svg(LIGHT)

@@ -8,7 +8,7 @@ from support.samples.gates import NASTY, every_verdict, named
 
 def test_every_line_is_a_row_and_the_headline_says_why() -> None:
     text = gate_text(every_verdict())
-    assert text.splitlines()[0] == "REGRESSION: worse, beyond noise, in lost pass@1"
+    assert text.splitlines()[0] == "REGRESSION: lost pass@1 lost more than chance explains"
     rows = [line.split() for line in text.splitlines()[6:]]
     assert [row[-1] for row in rows] == [
         "regression", "pass", "worse-within-tolerance", "undecided", "not-certified",

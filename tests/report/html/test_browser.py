@@ -12,7 +12,7 @@ from passband.report.html.report import report_page
 from passband.summary.compare.models import ComparisonOptions
 from passband.summary.findings.several import compared_findings
 from passband.summary.findings.sources import read_findings
-from passband.trials.encoding import canonical
+from passband.trials.encoding import canonical_json
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from support.runs.commands import run
 from support.samples.stores import writing
@@ -41,7 +41,9 @@ def stored(directory: Path, model: str, rate: float) -> Path:
         store.add_problems(
             number,
             [
-                ProblemRow(at, f"p{at} {EVIL}", canonical(record | {"doc": {"kind": EVIL}}), None)
+                ProblemRow(
+                    at, f"p{at} {EVIL}", canonical_json(record | {"doc": {"kind": EVIL}}), None
+                )
                 for at in range(len(right))
             ],
         )

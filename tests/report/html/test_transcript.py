@@ -5,15 +5,15 @@ from dataclasses import replace
 from passband.report.html.transcript import marked_html, problem_html, trial_html
 from passband.report.show.excerpt import Amount
 from passband.summary.browse.shown_trial import (
-    Message,
     ShownCall,
+    ShownMessage,
     ShownProblem,
     ShownScore,
     ShownTrial,
 )
 
 PROBLEM = ShownProblem(
-    "sums", "tiny", "one", (Message("user", "6 * 7 < x"),), ("42",), ("41", "42"), 2, 2, 1
+    "sums", "tiny", "one", (ShownMessage("user", "6 * 7 < x"),), ("42",), ("41", "42"), 2, 2, 1
 )
 SCORE = ShownScore("exact_match", 1.0, "ok", "42", "last_number", None, True)
 TRIAL = ShownTrial(

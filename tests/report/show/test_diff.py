@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.report.show.diff import diff_lines, word_changes
-from passband.report.show.style import TerminalStyle
+from passband.report.show.text import TerminalStyle
 
 words = st.text("ab \n.", max_size=40)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput
-from passband.run.judge.call_log import CallLog
+from passband.run.judge.queue import CallLog
 from passband.trials.store import Store
 from support.samples.stores import begin, call, writing
 

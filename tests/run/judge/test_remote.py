@@ -11,7 +11,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import clusters  # noqa: F401 - before ray
 import pytest
 
 from passband.errors import InvalidInput
@@ -32,6 +31,7 @@ from passband.trials.reader import Trials
 from support.runs.commands import run
 from support.runs.judges import FAIL, JUDGE, PASS, JudgedBench, answer_in, both, calls_to_judge
 from support.runs.runs import sums
+from support.servers import clusters  # noqa: F401 - before ray
 from support.servers.fault_server import FaultServer, Received, after, unauthorized_401
 
 MODEL = f"openai:{JUDGE}"

@@ -11,7 +11,7 @@ import pytest
 from passband.errors import ExitCode, InvalidInput
 from passband.run.judge.choice import JudgeChoice
 from passband.run.judge.rescoring import Judging
-from passband.run.rescore.rescore import Rescoring, rescore_run, score_again
+from passband.run.rescore.rescore import RunScorers, rescore_run, score_again
 from passband.trials.reader import Trials
 from passband.trials.records import RunRecord
 from passband.trials.store import Store
@@ -88,7 +88,7 @@ def test_without_a_judge_nothing_is_asked_and_verdicts_stay(bench: JudgedBench) 
         asked = len(server.requests)
         with pytest.raises(InvalidInput, match="no task named 'sums'"):
             rescore_run(bench.directory, scorers=["contains"], truncated="score")
-        plan = Rescoring(run_of(bench), (), ())
+        plan = RunScorers(run_of(bench), (), ())
         with closing(Store(bench.directory)) as store:
             assert score_again(store, plan, truncated="score") == 6  # by exact_match alone
         assert len(server.requests) == asked

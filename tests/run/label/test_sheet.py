@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from passband import InvalidInput
-from passband.run.label.sheet import Row, read_sheet, write_sheet
-from passband.run.label.ticket import Ticket
+from passband.run.label.sheet import Ticket, UnlabelledRow, read_sheet, write_sheet
 
 TICKET = Ticket("=p1", 2, "abc", "quality", "spread", 7, 100, 200, 800, 0.125, "d" * 16)
-ROW = Row("=p1", 2, "+1?", "=HYPERLINK(A1)\r\nnext\0", "", TICKET)
+ROW = UnlabelledRow("=p1", 2, "+1?", "=HYPERLINK(A1)\r\nnext\0", "", TICKET)
 
 
 def test_cells_are_no_formulas(tmp_path: Path) -> None:
@@ -27,7 +26,7 @@ def test_cells_are_no_formulas(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["labels.csv", "labels.jsonl"])
 def test_it_reads_back(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
-    write_sheet(path, [ROW, Row("p2", 0, "?", "\ud800", "pass", TICKET)])
+    write_sheet(path, [ROW, UnlabelledRow("p2", 0, "?", "\ud800", "pass", TICKET)])
     first, second = read_sheet(path)
     assert first.ticket == TICKET
     assert (first.label or None, second.label) == (None, "pass")
@@ -44,12 +43,12 @@ def test_neither_model_nor_verdict_is_shown(tmp_path: Path) -> None:
 
 def test_a_long_answer_is_cut_visibly(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
-    write_sheet(path, [Row("p", 0, "?", "x" * 40_000, "", TICKET)])
+    write_sheet(path, [UnlabelledRow("p", 0, "?", "x" * 40_000, "", TICKET)])
     with path.open(newline="") as file:
         cell = next(csv.DictReader(file))["answer"]
     assert len(cell) < 32_767
     assert cell.endswith("[10,000 characters are cut off here; a .jsonl file has them all]")
-    write_sheet(tmp_path / "labels.jsonl", [Row("p", 0, "?", "x" * 40_000, "", TICKET)])
+    write_sheet(tmp_path / "labels.jsonl", [UnlabelledRow("p", 0, "?", "x" * 40_000, "", TICKET)])
     assert len(json.loads((tmp_path / "labels.jsonl").read_text())["answer"]) == 40_000
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from passband import InvalidInput
 from passband.files.spreadsheet import guarded
-from passband.run.label.ticket import Ticket, digest_of
+from passband.run.label.sheet import Ticket, digest_of
 
 TICKET = Ticket("p1", 2, "abc", "quality", "spread", 7, 100, 200, 800, 0.125, "d" * 16)
 

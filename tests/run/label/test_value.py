@@ -3,7 +3,7 @@
 import pytest
 
 from passband import InvalidInput
-from passband.run.label.value import label_word, parse_label, parse_scale
+from passband.run.label.sheet import label_word, parse_label, parse_scale
 
 
 @pytest.mark.parametrize("word", ["pass", "PASSED", "yes", "Y", "true", "right", "1", "1.0", True])

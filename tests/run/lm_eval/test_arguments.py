@@ -114,6 +114,6 @@ def test_limits_and_batches() -> None:
             read_limit(wrong)
     for size in (None, 4, "4", "auto", "auto:2"):
         check_batch_size(size)
-    for size in (True, 0, "many", 1.5):
+    for size in (True, 0, "many", 1.5):  # type: ignore[assignment]
         with pytest.raises(InvalidInput, match="batch_size"):
-            check_batch_size(size)  # type: ignore[arg-type]
+            check_batch_size(size)

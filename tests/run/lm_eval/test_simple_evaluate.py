@@ -59,7 +59,7 @@ def test_aggregations(tmp_path: Path, name: str) -> None:
     by_hand = BY_HAND[name]
     assert values(results) == pytest.approx(by_hand)
     found = results["results"]["t"]
-    assert found["exact_match,none"] == pytest.approx(sum(by_hand) / 4)
+    assert found["exact_match,none"] == pytest.approx(sum(by_hand) / 4)  # type: ignore[call-overload]
     low, high = found["exact_match_interval,none"]
     assert 0 <= low <= found["exact_match,none"] <= high <= 1
     assert high - low > 0.1
@@ -427,7 +427,7 @@ def test_wrong_arguments_are_refused_before_anybody_is_asked(
         raise AssertionError("asked")
 
     with pytest.raises(InvalidInput, match=told):
-        simple_evaluate(**{"model": model, "tasks": ["arithmetic"]} | arguments)
+        simple_evaluate(**({"model": model, "tasks": ["arithmetic"]} | arguments))  # type: ignore[arg-type]
 
 
 def test_too_few_repeats_for_a_metric(tmp_path: Path) -> None:
@@ -508,7 +508,7 @@ def test_a_share_goes_on_where_it_stopped(tmp_path: Path) -> None:
     path = write_task(tmp_path, metric("mean"), TARGETS)
     for limit, asked in ((0.5, 8), (0.75, 4), (None, 4)):
         script = Script("t", ANSWERS)
-        options = {"num_repeats": 4, "seed": SEED, "out": tmp_path / "run"}
+        options: dict[str, Any] = {"num_repeats": 4, "seed": SEED, "out": tmp_path / "run"}
         simple_evaluate(script, path, limit=limit, **options)
         assert script.calls == asked
 
@@ -633,7 +633,7 @@ def test_calling_again_goes_on(tmp_path: Path) -> None:
     path = write_task(tmp_path, metric("mean"), TARGETS)
     for repeats, asked in ((3, 12), (4, 4), (4, 0)):
         script = Script("t", ANSWERS)
-        options = {"num_repeats": repeats, "seed": SEED, "out": tmp_path / "run"}
+        options: dict[str, Any] = {"num_repeats": repeats, "seed": SEED, "out": tmp_path / "run"}
         results = simple_evaluate(script, path, **options)
         assert script.calls == asked
     assert results["results"]["t"]["exact_match,none"] == 0.5625

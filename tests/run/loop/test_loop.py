@@ -11,21 +11,28 @@ from typing import Any
 import pytest
 
 from passband.errors import PassbandError
-from passband.generate.provider import Completion, ProviderFault, RateLimited, Request, Unavailable
+from passband.generate.provider import (
+    Completion,
+    Provider,
+    ProviderFault,
+    RateLimited,
+    Request,
+    Unavailable,
+)
 from passband.generate.registry import Connection
+from passband.run.loop import loop, recorder
 from passband.run.loop.attempts import NothingAnswered
-from passband.run.loop.loop import Runner, loop, recorder
-from passband.run.session import Finished
+from passband.run.loop.loop import Runner
+from passband.run.session import RunResult
 from passband.run.settings import Settings
 from passband.trials import store
-from passband.trials.file import writer
 from passband.trials.file.writer import DiskNearlyFull
 from support.runs.runs import HURRIED, Bench, run_watched, sums
 from support.servers import fault_server as faults
 from support.servers.fault_server import FaultServer
 
 
-class Model:
+class Model(Provider):
     """A provider of one's own."""
 
     batch = 1
@@ -48,7 +55,7 @@ class Model:
         self.closed += 1
 
 
-def run(bench: Bench, model: Any, task: Any = None, **settings: Any) -> Finished:
+def run(bench: Bench, model: Any, task: Any = None, **settings: Any) -> RunResult:
     patience = settings.pop("patience", HURRIED)
     return run_watched(
         bench.notes,
@@ -122,7 +129,7 @@ def test_a_function_is_a_model(bench: Bench) -> None:
 
 
 def test_a_run_inside_an_event_loop(bench: Bench) -> None:
-    async def notebook() -> Finished:
+    async def notebook() -> RunResult:
         return run(bench, Model())
 
     assert asyncio.run(notebook()).ending == "finished"
@@ -139,7 +146,7 @@ def fill(monkeypatch: pytest.MonkeyPatch, bench: Bench, after: int) -> None:
         looks[0] += 1
         return usage._replace(free=0 if looks[0] > after else 10**12)
 
-    monkeypatch.setattr(writer.shutil, "disk_usage", look)
+    monkeypatch.setattr(shutil, "disk_usage", look)
 
 
 @pytest.mark.process

@@ -13,7 +13,7 @@ from support.runs.runs import sums
 class Part(SimpleNamespace):
     """As much of a task's run as the queue looks at."""
 
-    __hash__ = object.__hash__
+    __hash__: Any = object.__hash__
 
 
 def task_run(name: str, problems: int, n: int, **more: Any) -> Any:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from passband.run.loop import recorder
 from passband.run.loop.grader import Grader
-from passband.run.loop.loop import recorder
 from passband.score import patterns
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
@@ -27,7 +27,7 @@ REFERENCE = Reference(("42",))
 class Run(SimpleNamespace):
     """What the recorder knows of a task; the key of its rows."""
 
-    __hash__ = object.__hash__
+    __hash__: Any = object.__hash__
 
 
 @pytest.fixture(autouse=True)
@@ -112,7 +112,7 @@ def test_nobody_waits_for_scores_that_nobody_will_commit(tmp_path: Path) -> None
             assert keeper._task is not None
             keeper._task.cancel()
             await asyncio.sleep(0)
-            keeper._slow.add(asyncio.ensure_future(asyncio.Event().wait()))  # type: ignore[arg-type]
+            keeper._slow.add(asyncio.ensure_future(asyncio.Event().wait()))
             waiting = asyncio.ensure_future(keeper.scored())
             for _ in range(3):
                 await asyncio.sleep(0)

@@ -8,7 +8,7 @@ import pytest
 from passband.run.rescore.rescore import rescore_run
 from passband.score.code.flaky_sample import TrialRef, chosen_again, chosen_timeouts, hash_seed
 from passband.summary.from_run import summarize_run
-from passband.trials.merging.merge import merge
+from passband.trials.merging.merge import merge_directories
 from passband.trials.reader import Trials
 from support.runs.code_runs import (
     BROKEN,
@@ -96,7 +96,7 @@ def again_rows(directory: Path) -> list[tuple[int, int, float | None]]:
 def test_second_verdicts_survive_a_merge(tmp_path: Path) -> None:
     write_functions(tmp_path)
     run_functions(tmp_path, saying(RIGHT, ORDER), n=2)
-    merge([tmp_path / "run"], tmp_path / "merged")
+    merge_directories([tmp_path / "run"], tmp_path / "merged")
     assert len(again_rows(tmp_path / "merged")) == 8
     (group,) = summarize_run(tmp_path / "merged").groups
     assert group.programs is not None

@@ -7,7 +7,7 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.run.loop.grader import Grader
-from passband.run.rescore.rescore import Rescoring, chosen_scorers, score_again, score_recorded
+from passband.run.rescore.rescore import RunScorers, chosen_scorers, score_again, score_recorded
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference, Score, Scorer
 from passband.trials.reader import Trials
@@ -44,7 +44,7 @@ def run_of(bench: Bench) -> RunRecord:
 def again(bench: Bench, own: list[Any], added: list[Any], **options: Any) -> int:
     store = Store(bench.directory, low_water=0)
     try:
-        return score_again(store, Rescoring(run_of(bench), own, added), **options)
+        return score_again(store, RunScorers(run_of(bench), own, added), **options)
     finally:
         store.close()
 

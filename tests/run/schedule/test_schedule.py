@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from passband.generate.provider import Completion, Crashed, Request
+from passband.generate.provider import Completion, Crashed, Provider, Request
 from passband.generate.registry import Connection
-from passband.run.loop.loop import StuckSchedule, recorder
+from passband.run.loop import recorder
+from passband.run.loop.loop import StuckSchedule
 from passband.run.loop.queue import Queue
 from passband.run.schedule.blocks import Block
 from passband.run.schedule.schedule import EveryProblem, Schedule
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
 from passband.trials.rows import TrialRow
@@ -55,7 +56,7 @@ class UntilTwoRight:
             self.right[row.problem] += any(score.value == 1 for score in row.scores)
 
 
-class Scripted:
+class Scripted(Provider):
     """A model whose answers depend on the problem and on how often it was asked."""
 
     batch = 1
@@ -89,7 +90,7 @@ class Scripted:
         pass
 
 
-def run(bench: Bench, model: Any, schedule: Any = UntilTwoRight, task: Any = None) -> Finished:
+def run(bench: Bench, model: Any, schedule: Any = UntilTwoRight, task: Any = None) -> RunResult:
     return run_watched(
         bench.notes,
         [task or sums(len(model.rights))],
@@ -192,7 +193,7 @@ def test_a_schedule_can_be_interrupted_while_it_waits(
     class Once(Scripted):
         async def generate(self, request: Request) -> list[Completion]:
             if not self.seeds:
-                asyncio.get_running_loop().call_later(0.01, bench.notes.runner.interrupt)  # type: ignore[union-attr]
+                asyncio.get_running_loop().call_later(0.01, bench.notes.runner.interrupt)
             return await super().generate(request)
 
     assert run(bench, Once(RIGHTS)).ending == "interrupted"

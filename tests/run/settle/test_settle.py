@@ -10,7 +10,7 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.generate.problem import Problem
-from passband.generate.provider import Completion, Message, Request, Sampling
+from passband.generate.provider import Completion, Message, Provider, Request, Sampling
 from passband.generate.registry import Connection, register_provider
 from passband.run.rescore.recorded_task import recorded_task
 from passband.run.session import run_session
@@ -33,7 +33,7 @@ PRICES = "{good: {prompt: 0, completion: 10}, weak: {prompt: 0, completion: 10}}
 RATES = {"good": 0.9, "weak": 0.5}
 
 
-class Dice:
+class Dice(Provider):
     """A model that is right with a rate that its name says."""
 
     batch = 1
@@ -179,7 +179,7 @@ def test_a_plan_that_has_begun_cannot_be_changed(same: tuple[Path, Path]) -> Non
 def test_money_makes_the_plan_and_ends_it(same: tuple[Path, Path], tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text(PRICES)
-    budget = {"max_rounds": None, "max_cost": 170.0, "prices": prices}
+    budget: dict[str, Any] = {"max_rounds": None, "max_cost": 170.0, "prices": prices}
     policy = GatePolicy(tolerance=0.005)
     settling = request(*same, policy=policy, **budget).prepare()
     assert settling.plan.looks == (2, 3, 4)  # two more rounds of 40 problems by both: 160
@@ -203,7 +203,7 @@ def test_what_the_plan_promises_is_spent_and_looked_at(
     prices = tmp_path / "prices.yaml"
     prices.write_text(PRICES)
     base, new = (ask(tmp_path / name, "good", tasks=[task(60)]) for name in ("base", "new"))
-    budget = {"max_rounds": None, "max_cost": money, "prices": prices}
+    budget: dict[str, Any] = {"max_rounds": None, "max_cost": money, "prices": prices}
     settling = request(base, new, policy=GatePolicy(tolerance=0.002), **budget).prepare()
     looks: list[GateLook] = []
     promised = settling.forecast().trials_to(settling.plan.looks[-1])
@@ -220,7 +220,7 @@ def test_a_budget_that_ends_early_makes_its_look_the_last(
     """Answers become dearer: the money for twelve rounds ends after five, between two looks."""
     prices = tmp_path / "prices.yaml"
     prices.write_text(PRICES)
-    budget = {"max_rounds": None, "max_cost": 810.0, "prices": prices}
+    budget: dict[str, Any] = {"max_rounds": None, "max_cost": 810.0, "prices": prices}
     policy = GatePolicy(tolerance=0.005)
     looks: list[GateLook] = []
     settling = request(*same, policy=policy, **budget).prepare()
@@ -250,7 +250,7 @@ def test_every_trial_that_was_paid_for_is_looked_at(tmp_path: Path, money: float
     prices = tmp_path / "prices.yaml"
     prices.write_text(PRICES)
     sides = [ask(tmp_path / name, "good", kind="varying") for name in ("base", "new")]
-    budget = {"max_rounds": None, "max_cost": money, "prices": prices}
+    budget: dict[str, Any] = {"max_rounds": None, "max_cost": money, "prices": prices}
     policy = GatePolicy(tolerance=0.0005)
     looks: list[GateLook] = []
     result = settle(request(*sides, policy=policy, **budget).prepare(), looks)

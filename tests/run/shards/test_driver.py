@@ -15,7 +15,7 @@ import pytest
 
 from passband.errors import InvalidInput, PassbandError
 from passband.run.request import RunRequest, make_request
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.run.shards import lead
 from passband.run.shards.driver import run_shards
 from passband.run.shards.folder import leading
@@ -25,7 +25,7 @@ from passband.run.shards.local import LocalProcesses, ShardProcess
 from passband.run.shards.shard import Shard
 from passband.run.task_run import Price
 from passband.trials.file.lock import Busy
-from passband.trials.file.schema import SHARDS
+from passband.trials.file.schema import SHARDS_FOLDER
 from passband.trials.reader import Trials
 from support.runs.commands import run
 from support.runs.runs import HURRIED, Notes
@@ -59,7 +59,7 @@ def request(task: Path, server: FaultServer, out: Path, **options: Any) -> RunRe
     return make_request([task], "openai:model", out=out, base_url=server.url, **arguments | options)
 
 
-def in_shards(made: RunRequest, shards: int = 3, **options: Any) -> Finished:
+def in_shards(made: RunRequest, shards: int = 3, **options: Any) -> RunResult:
     return run_shards(made, Launch(shards), options.pop("watcher", Notes()), **options)
 
 
@@ -87,7 +87,7 @@ def test_the_store_is_that_of_one_process(task_file: Path, tmp_path: Path, singl
     assert (finished.ending, finished.exit_code) == ("finished", 0)
     assert [r.counters.fresh for r in finished.task_runs] == [80]
     assert notes.progress[-1].tasks[0].done == 80
-    assert not (tmp_path / "run" / SHARDS).exists()
+    assert not (tmp_path / "run" / SHARDS_FOLDER).exists()
     assert run("check", tmp_path / "run").code == 0
 
 
@@ -152,7 +152,7 @@ def test_stopping_keeps_what_was_answered(task_file: Path, tmp_path: Path, singl
         assert (finished.ending, finished.exit_code) == ("interrupted", 130)
         counters = finished.task_runs[0].counters
         assert counters.done == 2 * len(server.requests) < 80 == counters.planned
-        assert not (tmp_path / "run" / SHARDS).exists()
+        assert not (tmp_path / "run" / SHARDS_FOLDER).exists()
         in_shards(request(task_file, server, tmp_path / "run"), 3)
         assert len(server.requests) == 40
     assert exported(tmp_path / "run") == single
@@ -241,7 +241,7 @@ def test_a_shard_that_is_stuck_is_ended(
         made = request(task_file, server, tmp_path / "run", patience=patience)
         finished = in_shards(made, 2, launcher=Watched(on_start=halt), on_start=lambda stop: stop())
     assert finished.ending == "interrupted"
-    assert not (tmp_path / "run" / SHARDS).exists()
+    assert not (tmp_path / "run" / SHARDS_FOLDER).exists()
 
 
 def test_a_run_without_shards_takes_in_those_that_were_cut_off(
@@ -250,14 +250,14 @@ def test_a_run_without_shards_takes_in_those_that_were_cut_off(
     run_directory, notes = tmp_path / "run", Notes()
     with FaultServer() as server:
         for shard in (Shard(1, 3), Shard(3, 3)):
-            part = run_directory / SHARDS / shard.directory_name
+            part = run_directory / SHARDS_FOLDER / shard.directory_name
             made = request(task_file, server, part, shard=shard)
             replace(made, settings=replace(made.settings, base="run")).run(Notes())
         asked = len(server.requests)
         request(task_file, server, run_directory).run(notes)
         assert (asked, len(server.requests)) == (26, 40)
     assert "merging 2 shards of an earlier run that was cut off" in notes.notes
-    assert not (run_directory / SHARDS).exists()
+    assert not (run_directory / SHARDS_FOLDER).exists()
     assert exported(run_directory) == single
 
 

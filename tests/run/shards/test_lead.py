@@ -14,8 +14,8 @@ from passband.run.shards import lead
 from passband.run.shards.driver import run_shards
 from passband.run.shards.job import ShardJob
 from passband.run.shards.launch import Launch
-from passband.run.shards.wire import Ended, Event, Failed, Grant, Lost, Note, Order, Stop
-from passband.trials.file.schema import SHARDS
+from passband.run.shards.wire import Ended, Event, Failed, Grant, Lost, Order, ShardNote, StopOrder
+from passband.trials.file.schema import SHARDS_FOLDER
 from support.runs.runs import HURRIED, Notes
 
 
@@ -35,7 +35,7 @@ class Played:
 
     def send(self, order: Order) -> None:
         self.orders.append(order)
-        if isinstance(order, Stop) and not self.events_to_come:
+        if isinstance(order, StopOrder) and not self.events_to_come:
             self.events_to_come.append([Ended("interrupted")])
 
     def kill(self) -> None:
@@ -78,8 +78,8 @@ def test_an_error_of_one_shard_stops_the_others_and_keeps_its_exit_code(made: Ru
     with pytest.raises(PassbandError, match="shard 1/2: the disk") as error:
         run_shards(made, Launch(2), Notes(), launcher=launcher)
     assert error.value.exit_code is ExitCode.DISK_FULL
-    assert any(isinstance(order, Stop) for order in launcher.started[1].orders)
-    assert not (made.directory / SHARDS).exists()
+    assert any(isinstance(order, StopOrder) for order in launcher.started[1].orders)
+    assert not (made.directory / SHARDS_FOLDER).exists()
 
 
 def test_a_shard_that_is_started_again_gets_its_lease_again(made: RunRequest) -> None:
@@ -95,7 +95,7 @@ def test_a_shard_that_is_started_again_gets_its_lease_again(made: RunRequest) ->
 
 def test_what_several_shards_say_is_shown_once(made: RunRequest) -> None:
     texts: list[list[Event]] = [
-        [Note(f"17 retries in shard {n}"), Ended("finished")] for n in (1, 2)
+        [ShardNote(f"17 retries in shard {n}"), Ended("finished")] for n in (1, 2)
     ]
     notes = Notes()
     run_shards(made, Launch(2), notes, launcher=Playing([[texts[0]], [texts[1]]]))

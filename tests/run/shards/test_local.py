@@ -10,7 +10,7 @@ import pytest
 from passband.run.request import make_request
 from passband.run.shards.job import ShardJob
 from passband.run.shards.local import LocalProcesses, ShardProcess
-from passband.run.shards.wire import Event, Failed, Lost, Stop
+from passband.run.shards.wire import Event, Failed, Lost, StopOrder
 from support.runs.runs import HURRIED
 
 pytestmark = pytest.mark.process
@@ -53,7 +53,7 @@ def test_a_process_that_dies_is_lost_with_its_last_words(
     try:
         process = launcher.start(job(tmp_path, "0.0.1"))
         event = last_event(launcher, process)
-        process.send(Stop())  # nobody is there
+        process.send(StopOrder())  # nobody is there
     finally:
         launcher.close()
     assert event == Lost("its process ended with signal 9: out of memory")

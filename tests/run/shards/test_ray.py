@@ -17,12 +17,12 @@ import pytest
 from passband.cluster.nodes import Node
 from passband.errors import InvalidInput, PassbandError
 from passband.run.request import RunRequest, make_request
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.run.shards import ray as shards_ray
 from passband.run.shards.driver import run_shards
 from passband.run.shards.launch import Launch
 from passband.run.shards.ray import ShardActor
-from passband.trials.file.schema import SHARDS
+from passband.trials.file.schema import SHARDS_FOLDER
 from support.runs.commands import run
 from support.runs.runs import HURRIED, Notes
 from support.servers import clusters
@@ -42,7 +42,7 @@ def request(task: Path, url: str, out: Path, **options: Any) -> RunRequest:
     return make_request([task], "openai:model", out=out, **arguments | options)
 
 
-def on_ray(made: RunRequest, notes: Notes | None = None, shards: int = 4) -> Finished:
+def on_ray(made: RunRequest, notes: Notes | None = None, shards: int = 4) -> RunResult:
     return run_shards(made, Launch(shards, "ray"), notes or Notes())
 
 
@@ -93,7 +93,7 @@ def test_the_store_is_that_of_one_process(
         assert len(server.requests) == 2 * ROWS
     assert finished.ending == "finished"
     assert exported(tmp_path / "run") == single
-    assert not (tmp_path / "run" / SHARDS).exists()
+    assert not (tmp_path / "run" / SHARDS_FOLDER).exists()
 
 
 def test_nothing_is_lost_with_a_node(
@@ -190,7 +190,7 @@ def test_a_second_interruption_ends_everything_at_once(
         made = request(task_file, server.url, tmp_path / "run")
         finished = run_shards(made, Launch(2, "ray"), Notes(), on_start=stops.append)
     assert finished.ending == "interrupted"
-    assert not list((tmp_path / "run").glob(f"{SHARDS}/*-of-*"))
+    assert not list((tmp_path / "run").glob(f"{SHARDS_FOLDER}/*-of-*"))
     with FaultServer() as server:
         request(task_file, server.url, tmp_path / "run").run(Notes())
     assert exported(tmp_path / "run") == single
@@ -211,7 +211,7 @@ def test_a_node_that_does_not_see_the_storage_is_refused(
     marker.touch()
     with pytest.raises(PassbandError, match="node-2 does not see"):
         shards_ray.check_storage(marker)
-    actor = ShardActor(None, 1, tmp_path / "no" / "marker")  # type: ignore[arg-type]
+    actor = ShardActor(None, 1, tmp_path / "no" / "marker")
     assert "does not see the storage" in str(actor.events())
 
 

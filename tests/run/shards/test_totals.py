@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from passband.run.progress import Progress, ShardCounts, TaskProgress, Waiting
+from passband.run.progress import RunProgress, ShardCounts, TaskProgress, Waiting
 from passband.run.shards.lead import total_progress
 
 SUMS = TaskProgress("sums", 10, 100, (1, 2), None, {"gave_up": 1}, None)
@@ -10,9 +10,9 @@ OTHER = replace(SUMS, task="other", done=0, failed={})
 COUNTS = ShardCounts(2, 1)
 
 
-def part(done: int, **changes: object) -> Progress:
+def part(done: int, **changes: object) -> RunProgress:
     task = TaskProgress("sums", done, 50, (10, 20), 0.5, {"gave_up": 2}, None)
-    progress = Progress([task], 4.0, 30.0, 3, None, retries={"timeout": 1}, backing_off=1)
+    progress = RunProgress([task], 4.0, 30.0, 3, None, retries={"timeout": 1}, backing_off=1)
     return replace(progress, **changes)  # type: ignore[arg-type]
 
 

@@ -3,24 +3,24 @@
 import pytest
 
 from passband.errors import ExitCode, InvalidInput
-from passband.run.progress import Progress, TaskProgress, Waiting
+from passband.run.progress import RunProgress, TaskProgress, Waiting
 from passband.run.shards.wire import (
     Ended,
     Event,
     Failed,
     Grant,
     Lost,
-    Note,
     Order,
-    Stop,
+    ShardNote,
+    ShardWarning,
+    StopOrder,
     Tick,
-    Warn,
     decode_event,
     decode_order,
     encode,
 )
 
-PROGRESS = Progress(
+PROGRESS = RunProgress(
     [TaskProgress("sums", 3, 8, (10, 20), 0.5, {"refused": 1}, None)],
     rate=2.5,
     seconds_left=None,
@@ -34,8 +34,8 @@ PROGRESS = Progress(
     "event",
     [
         Tick(PROGRESS, 0.5, 0.25, 0.125),
-        Note("50 % — done"),
-        Warn("two\nlines"),
+        ShardNote("50 % — done"),
+        ShardWarning("two\nlines"),
         Ended("max_cost"),
         Failed("no", 2),
         Lost("signal 9"),
@@ -47,7 +47,9 @@ def test_events(event: Event) -> None:
     assert decode_event(line) == event
 
 
-@pytest.mark.parametrize("order", [Grant(None, 4, False), Grant(0.25, 4, True, 0.5), Stop(5.0)])
+@pytest.mark.parametrize(
+    "order", [Grant(None, 4, False), Grant(0.25, 4, True, 0.5), StopOrder(5.0)]
+)
 def test_orders(order: Order) -> None:
     assert decode_order(encode(order)) == order
 

@@ -17,7 +17,7 @@ from passband.run.session import Controls
 from passband.run.shards import folder
 from passband.run.shards.job import ShardJob
 from passband.run.shards.shard import Shard
-from passband.run.shards.wire import Ended, Failed, Grant, Stop
+from passband.run.shards.wire import Ended, Failed, Grant, StopOrder
 from passband.run.shards.worker import ShardEvents, read_job, run_job, written_job
 from passband.trials.file.lock import Lock
 from passband.trials.reader import Trials
@@ -136,6 +136,6 @@ def test_orders_that_come_early_are_followed_when_the_run_begins() -> None:
     events, controls = ShardEvents(io.BytesIO()), Remembering()
     events.order(Grant(1.0, 4, True, 0.5))
     events.started(controls)
-    events.order(Stop(5.0))
+    events.order(StopOrder(5.0))
     events.order(None)  # nobody leads any longer
     assert controls.orders == [(1.0, 4, True, 0.5), ("stop", 5.0), ("stop", None)]  # type: ignore[attr-defined]

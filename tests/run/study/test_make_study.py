@@ -7,8 +7,8 @@ import pytest
 from passband.errors import InvalidInput
 from passband.run.study.build import study_of_file, study_of_models
 from passband.run.study.file import read_study
-from passband.tasks.overrides import Adjustments
-from passband.trials.file.schema import FILE
+from passband.tasks.overrides import Overrides
+from passband.trials.file.schema import STORE_FILE
 
 STUDY = """\
 tasks: [arithmetic]
@@ -43,7 +43,7 @@ def test_a_model_wins_over_the_study_and_the_command_over_both() -> None:
     assert tiny.tasks[0].spec["system"] == "Be brief."
     assert guesser.price is not None
     assert guesser.price.completion == 2
-    command = Adjustments(system="Think.", gen={"top_k": 1})
+    command = Overrides(system="Think.", gen={"top_k": 1})
     given = ("n", "temperature", "system", "gen")
     made = study_of_file(file, n=8, temperature=1.0, adjustments=command, given=given)
     for request in made.requests:
@@ -65,7 +65,7 @@ def test_each_model_has_a_directory() -> None:
 
 def test_a_run_directory_cannot_hold_others() -> None:
     Path("one").mkdir()
-    (Path("one") / FILE).touch()
+    (Path("one") / STORE_FILE).touch()
     with pytest.raises(InvalidInput, match="one is a run directory, and several models get"):
         study_of_models(["arithmetic"], ["tiny", "openai:a"], out=Path("one"))
 

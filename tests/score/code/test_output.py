@@ -47,5 +47,5 @@ def test_the_first_difference_is_told() -> None:
 def test_tolerance_is_exact_arithmetic(a: int, b: int, places: int) -> None:
     one, other = Fraction(a, 10**places), Fraction(b, 10**places)
     texts = (f"{float(one):.{places}f}", f"{float(other):.{places}f}")
-    is_near = abs(one - other) <= Fraction("0.001") * max(1, abs(other))
+    is_near = abs(one - other) <= Fraction("0.001") * max(1, abs(other))  # type: ignore[operator]
     assert (first_difference(*texts, "tokens", 1e-3) is None) is (is_near or texts[0] == texts[1])

@@ -29,7 +29,7 @@ DOUBLE = {
     "test": "def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(-1) == -2\n",
     "entry_point": "double",
 }
-MBPP = {
+MBPP: dict[str, Any] = {
     "text": "Write a function to add.",
     "test_setup_code": "",
     "test_list": ["assert add(1, 2) == 3", "assert set([add(1, 1)]) == {2}"],

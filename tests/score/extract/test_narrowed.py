@@ -1,5 +1,7 @@
 """Boxed and marked answers that are more than a number or a letter, in two hundred texts."""
 
+from typing import Any
+
 import pytest
 
 from passband.score.extract.answer import extract, narrowed
@@ -13,16 +15,15 @@ FOR_LETTERS = ("letter", "boxed", "marker")
 ANY = ("boxed", "marker")
 
 
-def misread(texts: dict[str, str | None], target: str, rules: tuple[str, ...]) -> dict[str, object]:
+def misread(texts: dict[str, str | None], target: str, rules: tuple[str, ...]) -> dict[str, Any]:
     """Return the texts in which another answer is found than they have."""
     answers = {text: extract(text, rules, targets=(target,)).answer for text in texts}
     return {text: answer for text, answer in answers.items() if answer != texts[text]}
 
 
 def test_the_texts_are_two_hundred_of_ten_kinds() -> None:
-    sizes = [
-        sum(map(len, kind.values())) for kind in (*NUMBERS.values(), LETTERS, AMBIGUOUS, TEXTS)
-    ]
+    kinds: list[Any] = [*NUMBERS.values(), LETTERS, AMBIGUOUS, TEXTS]
+    sizes = [sum(map(len, kind.values())) for kind in kinds]
     assert sizes == [20] * 10
 
 

@@ -44,7 +44,7 @@ def test_probes_notice_what_gets_through(confined: Zygotes) -> None:
     }
     for name, printed in seen.items():
         lenient = _Printing(printed)
-        assert by_name[name].got_through(lenient), name  # type: ignore[arg-type]
+        assert by_name[name].got_through(lenient), name
 
 
 class _Printing(Zygotes):
@@ -53,7 +53,7 @@ class _Printing(Zygotes):
     def __init__(self, printed: str) -> None:
         self.name, self.is_isolated, self._printed = "bubblewrap", True, printed
 
-    def run_program(self, program: str, stdin: str, limits, hash_seed: int = 0):  # type: ignore[no-untyped-def]
+    def run_program(self, program: str, stdin: str, limits, hash_seed: int = 0):
         from passband.score.sandbox.protocol import ProgramExit
 
         return ProgramExit(0, stdout=self._printed)

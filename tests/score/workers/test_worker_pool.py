@@ -13,11 +13,16 @@ from pathlib import Path
 import pytest
 
 import passband.score.workers.worker_pool as workers
-from passband.score.workers.worker_pool import WorkerFailed, WorkerPool, WorkerTimeout
+from passband.score.workers.worker_pool import (
+    WorkerBroken,
+    WorkerFailed,
+    WorkerPool,
+    WorkerTimeout,
+)
 
 pytestmark = pytest.mark.process
 
-RUNAWAY = [r"(a+)+$", "a" * 60 + "b"]
+RUNAWAY: list[object] = [r"(a+)+$", "a" * 60 + "b"]
 
 
 @pytest.fixture
@@ -82,7 +87,8 @@ def test_workers_are_replaced_after_many_calls(
 
 
 def test_a_worker_serves_one_module_and_makes_room_for_another(pool: WorkerPool) -> None:
-    for function, arguments in (("search", ["a", "a"]), ("render", ["x", ""]), ("sub", ["a", "a"])):
+    calls: dict[str, list[object]] = {"search": ["a", "a"], "render": ["x", ""], "sub": ["a", "a"]}
+    for function, arguments in calls.items():
         with contextlib.suppress(WorkerFailed):  # only the processes count here
             pool.call(function, arguments, seconds=30)
     assert len(pids(pool)) == 2
@@ -153,3 +159,14 @@ def test_no_worker_outlives_its_parent() -> None:
         assert readable
     parent.stdin.close()
     parent.stdout.close()
+
+
+def test_what_no_worker_can_do_is_not_a_failed_call(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(workers.FUNCTIONS, "findall", ("passband.score.no_such", "findall_here"))
+    with pytest.raises(WorkerBroken, match="no_such"):
+        pool.call("findall", ["a", "banana"], seconds=30)
+    monkeypatch.setitem(workers.FUNCTIONS, "findall", ("passband.score.code.worker", "any"))
+    with pytest.raises(WorkerBroken, match="no function findall_here"):
+        pool.call("findall", ["a", "banana"], seconds=30)

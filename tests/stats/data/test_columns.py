@@ -17,7 +17,7 @@ def table(name: str, values: list[Any], trials: int = 4) -> dict[str, list[Any]]
     return dict(zip(("problem", name, "score"), map(list, zip(*rows, strict=True)), strict=True))
 
 
-def conditions(columns: dict[str, list[Any]], **roles: str) -> list[str]:
+def conditions(columns: dict[str, list[Any]], **roles: Any) -> list[str]:
     return [one.column for one in Table.of(columns).layout(**roles).conditions]
 
 

@@ -77,7 +77,7 @@ def test_the_arrays_are_frozen() -> None:
 
 
 def test_metrics_of_graded_scores() -> None:
-    outcomes = Outcomes.from_array([[0.5, 2, 1], [4], [None]])
+    outcomes = Outcomes.from_array([[0.5, 2, 1], [4], [None]])  # type: ignore[arg-type]
     assert measure(outcomes, "avg").value == pytest.approx((3.5 / 3 + 4) / 2)
     best = measure(outcomes, "max@2")
     assert (best.value, best.n_problems, best.left_out) == (pytest.approx(5 / 3), 1, 2)

@@ -1,6 +1,7 @@
 """Outcomes: every way in gives the same evidence, and nobody can change it afterwards."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from hypothesis.extra import numpy as npst
 from passband import InvalidInput, NotEnoughData, Outcomes
 from passband.errors import WrongType
 
-RAGGED = [[1, 0, 1, 1], [0, None, 0], [], [None]]
+RAGGED: list[Any] = [[1, 0, 1, 1], [0, None, 0], [], [None]]
 
 
 def counts(outcomes: Outcomes) -> tuple[list[int], list[int] | None]:
@@ -25,7 +26,7 @@ def inner_arrays(outcomes: Outcomes) -> list[np.ndarray]:
     if outcomes.successes is not None:
         found.append(outcomes.successes)
     if outcomes.graded is not None:
-        found += [outcomes.graded.values, outcomes.graded.offsets]
+        found += [outcomes.graded.values, outcomes.graded.offsets]  # type: ignore[list-item]
     return found
 
 
@@ -51,7 +52,7 @@ def inner_arrays(outcomes: Outcomes) -> list[np.ndarray]:
         pd.DataFrame({"1": [1, 0], "0": [0, 0], "2": [1, 1]}),
     ],
 )
-def test_every_kind_of_matrix_is_read_alike(matrix: object) -> None:
+def test_every_kind_of_matrix_is_read_alike(matrix: Any) -> None:
     outcomes = Outcomes.from_array(matrix)
     assert counts(outcomes) == ([3, 3], [2, 1])
     assert outcomes.is_binary
@@ -60,7 +61,7 @@ def test_every_kind_of_matrix_is_read_alike(matrix: object) -> None:
 
 
 def test_rows_may_come_from_iterators() -> None:
-    outcomes = Outcomes.from_array(iter(row) for row in [[1, 0], [1, None, 1]])
+    outcomes = Outcomes.from_array(iter(row) for row in [[1, 0], [1, None, 1]])  # type: ignore[arg-type]
     assert counts(outcomes) == ([2, 2], [1, 2])
     assert outcomes.status_counts == {"ok": 4, "missing": 1}
 
@@ -85,11 +86,11 @@ def test_ragged_rows_are_not_padded_with_missing_trials() -> None:
     [
         np.array([[1, np.nan], [0, 1]]),
         np.array([[1, None], [0, 1]], dtype=object),
-        np.ma.masked_array([[1, 1], [0, 1]], mask=[[0, 1], [0, 0]]),
-        np.ma.masked_array([[1, np.inf], [0, 1]], mask=[[0, 1], [0, 0]]),
-        np.ma.masked_array([[True, True], [False, True]], mask=[[0, 1], [0, 0]]),
-        np.ma.masked_array([[1, 7], [0, 1]], mask=[[0, 1], [0, 0]], dtype=object),
-        [np.ma.masked_array([1, 1], mask=[0, 1]), [0, 1]],
+        np.ma.masked_array([[1, 1], [0, 1]], mask=np.array([[0, 1], [0, 0]], bool)),
+        np.ma.masked_array([[1, np.inf], [0, 1]], mask=np.array([[0, 1], [0, 0]], bool)),
+        np.ma.masked_array([[True, True], [False, True]], mask=np.array([[0, 1], [0, 0]], bool)),
+        np.ma.masked_array([[1, 7], [0, 1]], mask=np.array([[0, 1], [0, 0]], bool), dtype=object),
+        [np.ma.masked_array([1, 1], mask=np.array([0, 1], bool)), [0, 1]],
         [[1, np.nan], [0, 1]],
         [[1, None], [0, 1]],
         [[1, pd.NA], [0, 1]],
@@ -97,7 +98,7 @@ def test_ragged_rows_are_not_padded_with_missing_trials() -> None:
         pd.DataFrame({"first": [1, 0], "second": [None, 1]}, dtype="Int64"),
     ],
 )
-def test_a_missing_trial_is_counted_and_never_scored(matrix: object) -> None:
+def test_a_missing_trial_is_counted_and_never_scored(matrix: Any) -> None:
     outcomes = Outcomes.from_array(matrix)
     assert counts(outcomes) == ([1, 2], [1, 1])
     assert outcomes.status_counts == {"ok": 3, "missing": 1}
@@ -105,7 +106,7 @@ def test_a_missing_trial_is_counted_and_never_scored(matrix: object) -> None:
 
 
 def test_masked_and_missing_add_up() -> None:
-    scores = np.ma.masked_array([[1.0, np.nan, 0.0, 1.0]], mask=[[0, 0, 1, 0]])
+    scores = np.ma.masked_array([[1.0, np.nan, 0.0, 1.0]], mask=np.array([[0, 0, 1, 0]], bool))
     outcomes = Outcomes.from_array(scores)
     assert counts(outcomes) == ([2], [2])
     assert outcomes.n_unscored == 2
@@ -130,7 +131,7 @@ def test_mask_none_nan_and_lists_agree(values: np.ndarray, data: st.DataObject) 
 
 
 def test_graded_scores_are_kept_trial_by_trial() -> None:
-    outcomes = Outcomes.from_array([[0.5, None, 2], [], [-1]])
+    outcomes = Outcomes.from_array([[0.5, None, 2], [], [-1]])  # type: ignore[arg-type]
     assert not outcomes.is_binary
     assert outcomes.successes is None
     assert outcomes.graded is not None
@@ -162,7 +163,7 @@ def test_graded_scores_are_kept_trial_by_trial() -> None:
         (None, "one list per problem; got NoneType"),
     ],
 )
-def test_what_is_not_a_matrix_is_refused(matrix: object, message: str) -> None:
+def test_what_is_not_a_matrix_is_refused(matrix: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         Outcomes.from_array(matrix)
 
@@ -194,11 +195,11 @@ def test_counts() -> None:
         ([True], 2, "successes must be a list of whole numbers"),
         ([[1]], 2, "successes must be a list of whole numbers"),
         ([], [], "at least one problem"),
-        (np.ma.masked_array([1, 1], mask=[0, 1]), 2, "successes.*masked"),
-        ([1, 1], np.ma.masked_array([2, 2], mask=[0, 1]), "trials.*masked"),
+        (np.ma.masked_array([1, 1], mask=np.array([0, 1], bool)), 2, "successes.*masked"),
+        ([1, 1], np.ma.masked_array([2, 2], mask=np.array([0, 1], bool)), "trials.*masked"),
     ],
 )
-def test_counts_that_cannot_be_are_refused(successes: object, trials: object, message: str) -> None:
+def test_counts_that_cannot_be_are_refused(successes: Any, trials: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         Outcomes.from_counts(successes, trials)
 
@@ -238,7 +239,7 @@ def test_problems_without_names_are_numbered() -> None:
         ({"problems": [1, "1"]}, "must be distinct; '1' is duplicated"),
     ],
 )
-def test_names_must_fit(labels: dict[str, list[object]], message: str) -> None:
+def test_names_must_fit(labels: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         Outcomes.from_array([[1], [0]], **labels)
 
@@ -255,7 +256,7 @@ def test_names_must_fit(labels: dict[str, list[object]], message: str) -> None:
         np.array([[0.5, 2.0], [0.0, 1.0]]),
         np.array([[5, 2], [0, 1]]),
         np.array([[0.5, np.nan], [0.0, 1.0]]),
-        np.ma.masked_array([[1, 0], [0, 1]], mask=[[0, 1], [0, 0]]),
+        np.ma.masked_array([[1, 0], [0, 1]], mask=np.array([[0, 1], [0, 0]], bool)),
         np.array([[1, None], [0, 1]], dtype=object),
     ],
 )
@@ -289,7 +290,7 @@ def test_nothing_can_be_assigned() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         outcomes.trials = np.array([5])
     with pytest.raises(TypeError):
-        outcomes.unscored["missing"] = np.array([5])
+        outcomes.unscored["missing"] = np.array([5])  # type: ignore[index]
 
 
 # -- other outcomes from these ---------------------------------------------------------------
@@ -326,7 +327,7 @@ def test_policies() -> None:
     with pytest.raises(InvalidInput, match=r"2 timeout, 1 lost without a score.*'error'"):
         outcomes.under("error")
     with pytest.raises(InvalidInput, match="'drop', 'fail' or 'error'; got 'ignore'"):
-        outcomes.under("ignore")
+        outcomes.under("ignore")  # type: ignore[arg-type]
     complete = Outcomes.from_counts([2], 4)
     assert complete.under("error") is complete
 

@@ -95,7 +95,7 @@ def test_verdicts_mirror_and_differences_are_those_of_the_scores() -> None:
     a, b = (rng(seed).beta(2, 3 - seed, (60, 4)) for seed in (0, 1))
     higher = compare(Outcomes.from_array(a), Outcomes.from_array(b), "avg", margin=0.05)
     sides = [Outcomes.from_array(1.0 - side, scale=ERRORS) for side in (a, b)]
-    lower = compare(*sides, "avg", margin=0.05)
+    lower = compare(*sides, "avg", margin=0.05)  # type: ignore[arg-type]
     assert higher.decision.verdict == lower.decision.verdict == "better"
     assert lower.value == pytest.approx(-higher.value)
     assert lower.low == pytest.approx(-higher.high)

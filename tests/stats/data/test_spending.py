@@ -65,8 +65,8 @@ def test_what_is_not_known_is_refused() -> None:
 
 def test_less_is_better() -> None:
     dearer = Fixed(
-        tuple((p, tuple(3 * (x or 1.0) for x in row)) for p, row in COSTS.spending.trials)
-    )  # type: ignore[union-attr]
+        tuple((p, tuple(3 * (x or 1.0) for x in row)) for p, row in COSTS.spending.trials)  # type: ignore[attr-defined]
+    )
     compared = passband.compare(COSTS, replace(COSTS, spending=dearer), "cost")
     assert compared.lower_is_better
     assert compared.value > 0.0

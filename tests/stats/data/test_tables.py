@@ -68,7 +68,7 @@ def test_the_table_is_not_changed() -> None:
 
 
 def test_a_masked_column_stays_masked() -> None:
-    scores = np.ma.masked_array([1, 1, 0], mask=[0, 1, 0])
+    scores = np.ma.masked_array([1, 1, 0], mask=np.array([0, 1, 0], bool))
     outcomes = Outcomes.from_table({"problem": ["a", "a", "b"], "score": scores})
     assert facts(outcomes)[1:4] == ([1, 1], [1, 0], {"ok": 2, "missing": 1})
 
@@ -132,7 +132,12 @@ def test_every_usual_name_is_recognized(role: str) -> None:
 
 
 def test_columns_can_be_named() -> None:
-    table = {"name": ["a", "a"], "problem": ["x", "y"], "ok": [1, 0], "score": [5, 6]}
+    table: dict[str, Any] = {
+        "name": ["a", "a"],
+        "problem": ["x", "y"],
+        "ok": [1, 0],
+        "score": [5, 6],
+    }
     found = Outcomes.from_table(table, problem="name", score="ok")
     assert facts(found)[:3] == (["a"], [2], [1])
     assert str(Table(table).roles(problem="name")) == "problem = name, score = score"
@@ -186,7 +191,7 @@ def test_columns_not_found(
         (["1", "null"], [1, 0]),
     ],
 )
-def test_scores_as_people_write_them(written: list[object], read: list[int]) -> None:
+def test_scores_as_people_write_them(written: list[Any], read: list[int]) -> None:
     outcomes = Outcomes.from_table({"problem": ["a", "b"], "score": written})
     assert outcomes.trials.tolist() == read
     assert outcomes.successes is not None
@@ -224,12 +229,16 @@ def test_odd_problem_names_are_names() -> None:
 
 
 def test_numbers_are_names_however_they_are_stored() -> None:
-    table = {"problem": [1, 1.0, np.int64(1)], "trial": [1, 2, 3], "score": [1, 0, 1]}
+    table: dict[str, Any] = {
+        "problem": [1, 1.0, np.int64(1)],
+        "trial": [1, 2, 3],
+        "score": [1, 0, 1],
+    }
     assert facts(Outcomes.from_table(table))[:3] == (["1"], [3], [2])
 
 
 def test_statuses_are_counted_where_there_is_no_score() -> None:
-    table = {
+    table: dict[str, Any] = {
         "problem": list("aaaab"),
         "score": [1, None, None, "", None],
         "status": ["ok", "ok", "timeout", None, "timeout"],
@@ -241,7 +250,7 @@ def test_statuses_are_counted_where_there_is_no_score() -> None:
 
 
 def test_duplicate_trials_are_shown() -> None:
-    table = {
+    table: dict[str, Any] = {
         "problem": ["a", "a", "b", "b", "c", "c", "c", "d", "d", "e"],
         "trial": [1, 1, 1, 1, 1, 2, 2, 7, 7, 1],
         "score": [1] * 10,
@@ -254,14 +263,18 @@ def test_duplicate_trials_are_shown() -> None:
 
 
 def test_long_names_are_cut_in_messages() -> None:
-    table = {"problem": ["p" * 10_000] * 2, "trial": ["t" * 10_000] * 2, "score": [1, 0]}
+    table: dict[str, Any] = {
+        "problem": ["p" * 10_000] * 2,
+        "trial": ["t" * 10_000] * 2,
+        "score": [1, 0],
+    }
     with pytest.raises(InvalidInput, match="is repeated for") as error:
         Outcomes.from_table(table)
     assert len(str(error.value)) < 400
 
 
 def test_clusters() -> None:
-    table = {"problem": list("aab"), "score": [1, 0, 1], "cluster": ["x", "x", "y"]}
+    table: dict[str, Any] = {"problem": list("aab"), "score": [1, 0, 1], "cluster": ["x", "x", "y"]}
     assert facts(Outcomes.from_table(table))[4] == ["x", "y"]
     table["cluster"] = ["x", "y", "y"]
     with pytest.raises(InvalidInput, match="one cluster; 'a' is in 'x' and 'y'"):
@@ -269,14 +282,22 @@ def test_clusters() -> None:
 
 
 def test_an_empty_cluster_column_makes_no_clusters() -> None:
-    table = {"problem": list("aab"), "score": [1, 0, 1], "cluster": [None, "", None]}
+    table: dict[str, Any] = {
+        "problem": list("aab"),
+        "score": [1, 0, 1],
+        "cluster": [None, "", None],
+    }
     assert Outcomes.from_table(table).clusters is None
     with pytest.raises(InvalidInput, match=r"column cluster \(for cluster\) is empty in every row"):
         Outcomes.from_table(table, cluster="cluster")
 
 
 def test_a_problem_without_a_cluster_among_others_is_refused() -> None:
-    table = {"problem": list("aab"), "score": [1, 0, 1], "cluster": ["x", "x", None]}
+    table: dict[str, Any] = {
+        "problem": list("aab"),
+        "score": [1, 0, 1],
+        "cluster": ["x", "x", None],
+    }
     with pytest.raises(InvalidInput, match="column cluster is empty for problem 'b'; every"):
         Outcomes.from_table(table)
 

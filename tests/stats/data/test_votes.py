@@ -1,6 +1,7 @@
 """Votes as data: counted, taken, padded, cut at a threshold, and made from rows of answers."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from passband.errors import WrongType
 from passband.stats.data.answers import answer_text
 from passband.stats.data.votes import SILENT, number_answers
 
-ANSWERS = [["4", "5", "4", None], ["x", "x", "y", "z"], [None, None, None, None]]
+ANSWERS: list[Any] = [["4", "5", "4", None], ["x", "x", "y", "z"], [None, None, None, None]]
 OUTCOMES = Outcomes.from_answers(ANSWERS, targets=["4", "y", "q"])
 
 
@@ -108,6 +109,6 @@ def test_answers_and_scores_that_are_missing_or_no_numbers() -> None:
     assert arrays.required_votes().groups.size.tolist() == [2]
     for scores in ([["1"]], [["right"]]):
         with pytest.raises(WrongType, match="scores must be numbers or None; got '"):
-            Outcomes.from_answers([["a"]], scores)  # type: ignore[arg-type]
+            Outcomes.from_answers([["a"]], scores)
     with pytest.raises(WrongType, match="targets must be a list"):
         Outcomes.from_answers([["a"]], targets=iter("a"))  # type: ignore[arg-type]

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, NotEnoughData, Outcomes, estimate
-from passband.notes import PAIRED_BY_POSITION, ZERO_FACTOR_UNPAIRED
 from passband.stats.decision import sign_flips as module
 from passband.stats.decision.comparison import MOST_FLIPS, compare
+from passband.stats.decision.difference import ZERO_FACTOR_UNPAIRED
 from passband.stats.decision.paired import Paired
+from passband.stats.decision.pairing import PAIRED_BY_POSITION
 from passband.stats.decision.sign_flips import sign_flip_p_value
 from passband.stats.interval.default.wilson import student_quantile
 from support.fuzz.properties import one_in
@@ -122,7 +123,7 @@ def test_one_trial_of_0_or_1_is_mcnemar(up: int, down: int) -> None:
     tail = sum(comb(total, i) for i in range(min(up, down) + 1))
     exact = min(1.0, 2 * tail / 2**total)
     for over in ("problems", "trials"):
-        found = compare(*sides(rows, 1), "pass@1", over=over, test="exact")  # type: ignore[arg-type]
+        found = compare(*sides(rows, 1), "pass@1", over=over, test="exact")
         assert found.p_value == pytest.approx(exact, rel=1e-9)
     half = sum(comb(total, i) for i in range(min(up, down))) + comb(total, min(up, down)) / 2
     found = compare(*sides(rows, 1), "pass@1", test="mid-p")
@@ -210,15 +211,15 @@ def test_swapping_the_sides_turns_the_sign(
 ) -> None:
     a, b = sides(pairs)
     for over in ("problems", "trials"):
-        one = compare(a, b, metric, over=over, paired=paired)  # type: ignore[arg-type]
-        two = compare(b, a, metric, over=over, paired=paired)  # type: ignore[arg-type]
+        one = compare(a, b, metric, over=over, paired=paired)
+        two = compare(b, a, metric, over=over, paired=paired)
         assert one.value == pytest.approx(-two.value)
         assert None not in (one.low, one.high, two.low, two.high)
-        assert (one.low, one.high) == pytest.approx((-two.high, -two.low), abs=1e-12)  # type: ignore[operator]
+        assert (one.low, one.high) == pytest.approx((-two.high, -two.low), abs=1e-12)
         assert one.p_value == pytest.approx(two.p_value, rel=1e-6)
-        assert one.confidence == pytest.approx(1 - two.confidence, abs=1e-8)  # type: ignore[operator]
-        assert one.low <= one.value <= one.high  # type: ignore[operator]
-        assert one.low < one.high  # type: ignore[operator]
+        assert one.confidence == pytest.approx(1 - two.confidence, abs=1e-8)
+        assert one.low <= one.value <= one.high
+        assert one.low < one.high
         assert (one.improved, one.worsened) == (two.worsened, two.improved)
 
 
@@ -349,7 +350,7 @@ def test_clusters_of_one_are_no_clusters(pairs: list[tuple[int, int]]) -> None:
     grouped = [
         Outcomes.from_counts(np.asarray(side.successes), 6, clusters=names) for side in (a, b)
     ]
-    one, two = compare(a, b, "pass@2"), compare(*grouped, "pass@2")
+    one, two = compare(a, b, "pass@2"), compare(*grouped, "pass@2")  # type: ignore[arg-type]
     assert (one.low, one.high, one.se) == pytest.approx((two.low, two.high, two.se))
     assert one.p_value == pytest.approx(two.p_value)
 
@@ -369,7 +370,7 @@ def test_clusters_flip_together() -> None:
     jackknife = 2 / 3 * sum((value - whole) ** 2 for value in left_out)
     assert found.se == pytest.approx(np.sqrt(jackknife))  # all moved, so nothing is added
     alone = compare(*sides(rows), "pass@1")
-    assert found.high - found.low > alone.high - alone.low  # type: ignore[operator]
+    assert found.high - found.low > alone.high - alone.low
     assert any("clusters" in note.text for note in found.notes)
 
 
@@ -407,7 +408,7 @@ def test_graded_scores() -> None:
 
 def test_graded_scores_of_some_problems() -> None:
     a = Outcomes.from_array([[0.5, 1.5], [2.5], [0.25, 0.75]], problems="xyz")
-    b = Outcomes.from_array([[1.5, 2.5], [0, 1]], problems="zx")
+    b = Outcomes.from_array([[1.5, 2.5], [0, 1]], problems="zx")  # type: ignore[arg-type]
     found = compare(a, b, "avg")
     assert found.value == pytest.approx(((0.5 - 1) + (2 - 0.5)) / 2)
 

@@ -58,7 +58,7 @@ def test_families_may_be_joined_in_a_larger_one() -> None:
 
 
 def with_margin(p_no_worse: float, p_no_better: float) -> Comparison:
-    alone = compare(*[Outcomes.from_counts([3, 4] * 100, 8)] * 2, "pass@1", margin=0.1)
+    alone = compare(*[Outcomes.from_counts([3, 4] * 100, 8)] * 2, "pass@1", margin=0.1)  # type: ignore[arg-type]
     assert alone.decision.verdict == "equivalent"
     decision = replace(alone.decision, p_no_worse=p_no_worse, p_no_better=p_no_better)
     return replace(alone, decision=decision)

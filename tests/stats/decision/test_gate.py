@@ -49,7 +49,7 @@ def test_a_larger_tolerance_is_easier_to_pass(
     size = min(len(a), len(b))
     sides = [Outcomes.from_counts(c[:size], 4) for c in (a, b)]
     strict, loose = (
-        check(*sides, "pass@1", tolerance=tolerance, over="problems").evidence
+        check(*sides, "pass@1", tolerance=tolerance, over="problems").evidence  # type: ignore[arg-type]
         for tolerance in sorted((t, u))
     )
     assert strict.p_worse == loose.p_worse
@@ -78,7 +78,7 @@ def test_bracket_is_what_failed_trials_could_make_of_it() -> None:
     assert dropped.evidence == plain
     assert dropped.bracket is None
     wrong = check(base, new, "pass@1", tolerance=0.05, failed="wrong")
-    assert wrong.evidence == check(*map(all_wrong, (base, new)), "pass@1", tolerance=0.05).plain
+    assert wrong.evidence == check(*map(all_wrong, (base, new)), "pass@1", tolerance=0.05).plain  # type: ignore[arg-type]
 
 
 def test_graded_scores_have_no_bracket() -> None:

@@ -73,7 +73,7 @@ def test_a_difference_that_does_not() -> None:
 def test_nothing_to_leave_out() -> None:
     one = Outcomes.from_counts([1], 4)
     assert compare(one, one, "pass@1").influence is None
-    assert compare(*[Outcomes.from_counts([1, 2], 4)] * 2, "pass@1", paired=False).influence is None
-    same = compare(*[Outcomes.from_counts([1, 2], 4)] * 2, "pass@1").influence
+    assert compare(*[Outcomes.from_counts([1, 2], 4)] * 2, "pass@1", paired=False).influence is None  # type: ignore[arg-type]
+    same = compare(*[Outcomes.from_counts([1, 2], 4)] * 2, "pass@1").influence  # type: ignore[arg-type]
     assert same is not None
     assert (same.problems, same.tied) == ((), 0)

@@ -40,7 +40,7 @@ def test_a_tail_is_below_half_of_1_minus_level_where_the_interval_excludes_the_b
 def test_the_p_value_turns_with_the_sides(change: np.ndarray) -> None:
     one, two = Paired(change, None, 1.0), Paired(-change, None, 1.0)
     assert one.p_value == pytest.approx(two.p_value)
-    assert one.confidence == pytest.approx(1 - two.confidence)  # type: ignore[operator]
+    assert one.confidence == pytest.approx(1 - two.confidence)
 
 
 def test_students_p_value_where_there_is_no_skewness() -> None:
@@ -97,7 +97,7 @@ def test_clusters_hardly_narrow_an_interval() -> None:
     # Every cluster has the same sum: the variance left is half of that without clusters.
     change, unit = np.tile([-1.0, 0.5, 1.5], 6), np.repeat(np.arange(6), 3)
     with_them, alone = Paired(change, unit, 3.0).se, Paired(change, None, 3.0).se
-    assert with_them == pytest.approx(np.sqrt(0.5) * alone)  # type: ignore[operator]
+    assert with_them == pytest.approx(np.sqrt(0.5) * alone)
 
 
 def test_a_single_cluster_is_a_single_observation() -> None:
@@ -176,8 +176,11 @@ def test_leaving_problems_out_is_comparing_the_others() -> None:
     kept = [0, 1, 3, 4, 6, 7, 8, 9, 11]
     unit = np.unique(names, return_inverse=True)[1]
     paired = Paired(
-        b / 8 - a / 4, unit, 1.0, permuted=permuted_moments(*whole, parse_metric("pass@1"))
+        b / 8 - a / 4,
+        unit,
+        1.0,
+        permuted=permuted_moments(*whole, parse_metric("pass@1")),  # type: ignore[arg-type, call-arg]
     )
     part = [side.take(np.array(kept)) for side in whole]
-    found = compare(*part, "pass@1")
+    found = compare(*part, "pass@1")  # type: ignore[arg-type]
     assert paired.without(np.array([2, 5, 10])).ends(0.95) == pytest.approx((found.low, found.high))

@@ -67,7 +67,7 @@ def test_one_more_trial_is_computed_for_the_same_k() -> None:
     assert found.within == pytest.approx(exact(4), rel=0.05)
     assert found.between is not None
     assert found.se_one_more_trial is not None
-    ratio = (found.se_one_more_trial**2 * 5000 - found.between) / found.within  # type: ignore[operator]
+    ratio = (found.se_one_more_trial**2 * 5000 - found.between) / found.within
     assert ratio == pytest.approx(exact(5) / exact(4), rel=0.03)
 
 
@@ -104,7 +104,7 @@ def test_no_success_at_all_still_has_an_error() -> None:
     for successes in (0, 8):
         found = split_variance(Outcomes.from_counts([successes] * 20, 8), "pass@2")
         assert found.se is not None
-        assert 0 < found.se_double_problems < found.se  # type: ignore[operator]
+        assert 0 < found.se_double_problems < found.se
         assert found.se_one_more_trial is None
 
 
@@ -137,7 +137,7 @@ def test_clusters() -> None:
     grouped = split_variance(sample(p, 8, clusters=names.tolist()), "pass@1")
     alone = split_variance(sample(p, 8), "pass@1")
     assert grouped.within == pytest.approx(alone.within)
-    assert grouped.se > 1.5 * alone.se  # type: ignore[operator]
+    assert grouped.se > 1.5 * alone.se
     assert grouped.se == pytest.approx(estimate(sample(p, 8, clusters=names.tolist()), "pass@1").se)
 
 
@@ -146,8 +146,8 @@ def test_graded_scores() -> None:
     scores = rng.normal(0, 2, (400, 1)) + rng.normal(0, 1, (400, 5))
     found = split_variance(Outcomes.from_array(scores), "avg")
     assert found.within == pytest.approx(scores.var(axis=1, ddof=1).mean() / 5)
-    assert found.within + found.between == pytest.approx(scores.mean(axis=1).var(ddof=1))  # type: ignore[operator]
-    expected = np.sqrt((found.between + found.within * 5 / 6) / 400)  # type: ignore[operator]
+    assert found.within + found.between == pytest.approx(scores.mean(axis=1).var(ddof=1))
+    expected = np.sqrt((found.between + found.within * 5 / 6) / 400)
     assert found.se_one_more_trial == pytest.approx(expected)
     flat = split_variance(Outcomes.from_array([[2.5, 2.5]] * 3), "avg")
     assert (flat.se, flat.within, flat.se_double_problems) == (None, None, None)

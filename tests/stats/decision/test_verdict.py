@@ -143,7 +143,7 @@ def test_identical_runs_are_equivalent_only_if_there_are_enough_problems() -> No
 
 def test_the_other_targets_have_verdicts_too() -> None:
     for options in ({"over": "trials"}, {"paired": False}):
-        found = compare(*PAIR, "pass@1", margin=0.3, **options)  # type: ignore[arg-type]
+        found = compare(*PAIR, "pass@1", margin=0.3, **options)
         assert found.decision.verdict == "equivalent"
         assert found.decision.p_equivalent is not None
         assert found.decision.p_equivalent < 0.025
@@ -156,7 +156,7 @@ def test_votes_have_verdicts_too(trials: int) -> None:
         Outcomes.from_answers(rng.choice(list("abc"), (20, n)).tolist(), targets=["a"] * 20)
         for n in (6, trials)
     ]
-    found = compare(*sides, "vote@3", margin=0.5)
+    found = compare(*sides, "vote@3", margin=0.5)  # type: ignore[arg-type]
     assert found.decision.verdict in ("equivalent", "no-worse", "no-better")
     assert found.influence is not None
     if trials != 6:

@@ -125,7 +125,7 @@ def test_over_problems_there_is_an_interval() -> None:
 def test_copies_are_noted_once_and_by_what_they_spoil_most() -> None:
     outcomes = Outcomes.from_counts([4, 0] * 15, 4)
     noted = [
-        [(note.code, note.severity) for note in evidence_of(outcomes).notes(over, k)]
+        [(note.code, note.severity) for note in evidence_of(outcomes).notes(over, k)]  # type: ignore[arg-type]
         for over, k in (("problems", 1), ("problems", 2), ("trials", 1), ("trials", 2))
     ]
     assert noted[0] == [("identical-scores", "remark")]

@@ -37,9 +37,9 @@ def test_what_a_reader_found_comes_first() -> None:
 def test_an_invalid_finding_takes_the_interval() -> None:
     outcomes = Outcomes.from_counts(SUCCESSES, TRIALS)
     for over in ("problems", "trials"):
-        one = estimate(outcomes, "pass@1", over=over)  # type: ignore[call-overload]
+        one = estimate(outcomes, "pass@1", over=over)
         assert (one.low, one.high, one.value) == (None, None, 0.375)
-        accepted = estimate(outcomes.accepting(["trials-related"]), "pass@1", over=over)  # type: ignore[call-overload]
+        accepted = estimate(outcomes.accepting(["trials-related"]), "pass@1", over=over)
         assert accepted.low is not None
 
 

@@ -13,7 +13,7 @@ from passband.types import Bools, Floats, Ints
 def asked(rows: Bools | Floats, n: Ints | None = None) -> AskedScores:
     values = rows.astype(np.uint8) if rows.dtype == bool else rows
     counts = np.full(len(rows), rows.shape[1]) if n is None else n
-    return AskedScores.of_rows(values, np.arange(rows.shape[1]) < counts[:, None])
+    return AskedScores.of_rows(values, np.arange(rows.shape[1]) < counts[:, None])  # type: ignore[arg-type]
 
 
 def codes(sequence: AskedScores) -> list[str]:
@@ -139,7 +139,7 @@ def test_a_trend_leaves_nothing_else() -> None:
 def test_rounds_that_few_problems_have_are_left_out() -> None:
     """Of problems that are asked more often than four others, only shared rounds are compared."""
     rows = [(0, 1)] * 2 + [(1, 0)] * 2 + [(0, 1, 1, 1, 0, 0)] * 4
-    assert of_rows(rows).round <= 2
+    assert of_rows(rows).round <= 2  # type: ignore[arg-type]
 
 
 def test_of_rounds_that_are_alike_the_deviate_is_nearly_standard_normal() -> None:

@@ -214,7 +214,7 @@ def test_what_has_no_band() -> None:
     with pytest.raises(WrongType, match="outcomes must be Outcomes"):
         band([[0, 1]], "pass@*")  # type: ignore[arg-type]
     with pytest.raises(WrongType, match="metric must be text"):
-        band(outcomes, None)  # type: ignore[arg-type]
+        band(outcomes, None)
     with pytest.raises(WrongType, match="level must be"):
         band(outcomes, "pass@*", level="0.95")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="over must be"):

@@ -14,12 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband import Estimate, InvalidInput, NotEnoughData, Outcomes, estimate, measure, notes
+from passband import Estimate, InvalidInput, NotEnoughData, Outcomes, estimate, measure
 from passband.errors import WrongType
 from passband.stats.checks import Over
 from passband.stats.data.evidence import CODES
 from passband.stats.data.scale import UNIT
 from passband.stats.data.spending import SPENT_METRICS
+from passband.stats.interval import notes
+from passband.stats.interval.default.graded import noise_unmeasured
+from passband.stats.interval.default.selection import ZERO_FACTOR
 from passband.stats.interval.default.wilson import over_problems, over_trials
 from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import fit_mixture
@@ -288,7 +291,7 @@ def test_scores_of_other_kinds() -> None:
             assert width(estimate(outcomes, name, over=over, level=0.5)) < high - low
     assert ends(estimate(outcomes, "avg")) == ends(estimate(outcomes, "max@1"))
     wider = estimate(outcomes, "max@3", over="trials")
-    assert notes.noise_unmeasured(4) in wider.notes
+    assert noise_unmeasured(4) in wider.notes
     assert ends(wider) == ends(estimate(outcomes, "max@3"))
     with pytest.raises(InvalidInput, match="needs scores of 0 or 1"):
         estimate(outcomes, "pass@1")
@@ -358,7 +361,7 @@ def test_a_method_for_the_other_target_is_refused() -> None:
         with pytest.raises(
             InvalidInput, match=f"method '{each.name}' is for over='{each.over[0]}'"
         ):
-            estimate(outcomes, "pass@1", method=each.name, over=other)  # type: ignore[call-overload]
+            estimate(outcomes, "pass@1", method=each.name, over=other)
 
 
 @pytest.mark.parametrize("over", TARGETS)
@@ -429,8 +432,7 @@ def test_few_informative_problems_are_noted() -> None:
         nine = estimate(Outcomes.from_counts([0] * 50 + [1] * 9, 8), "pass@1", over=over)
         assert nine.notes == (notes.few_informative(59, 9),)
         assert str(nine.notes[0]) == (
-            "50 of 59 problems share one value, so the interval rests on the other 9 and is rough; "
-            "more problems make it firmer"
+            "50 of 59 problems have the same value, so the interval is rough; add problems"
         )
         one = estimate(Outcomes.from_counts([0] * 50 + [1], 8), "pass@1", over=over)
         assert one.notes == (notes.few_informative(51, 1, is_weak=True),)
@@ -496,7 +498,7 @@ def test_one_problem_is_noted() -> None:
 
 def test_a_blend_at_zero_keeps_the_notes_of_its_factors() -> None:
     found = estimate(Outcomes.from_counts([0] * 12, 1), "geom-ds@1", over="trials")
-    assert found.notes[0] == notes.ZERO_FACTOR
+    assert found.notes[0] == ZERO_FACTOR
     assert notes.ONE_TRIAL in found.notes
     assert found.low == 0.0
     assert found.high == pytest.approx(1 - 0.025 ** (1 / 12))

@@ -1,7 +1,6 @@
 """Posterior intervals: against exact Beta quantiles, against simulation, and at the edges."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -9,9 +8,9 @@ from scipy.special import betaincinv, betaln
 
 from passband import Estimate, InvalidInput, Outcomes, estimate
 from passband.eval import maj_at_k_ci, pass_at_k_ci, pass_hat_k_ci
-from passband.notes import ALL_TRIALS_ALIKE
 from passband.stats.data.counts import Histogram
 from passband.stats.interval.fit.spiked_beta import fit_spiked, fitted_prior
+from passband.stats.interval.posterior import ALL_TRIALS_ALIKE
 from passband.stats.metric.metric import BlendMetric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
@@ -274,7 +273,7 @@ def test_hierarchical_closes_in_on_the_truth() -> None:
     assert found.high is not None
     assert found.low < 0.6500 < found.high < found.low + 0.03
     these = over_trials(outcomes, "pass@8", "hierarchical")
-    assert these.low < 1.0 - ((1.0 - p) ** 8).mean() < these.high  # type: ignore[operator]
+    assert these.low < 1.0 - ((1.0 - p) ** 8).mean() < these.high
 
 
 def test_spikes_are_found_where_they_are() -> None:
@@ -365,16 +364,6 @@ def test_only_over_trials(method: str) -> None:
 def test_scores_between_0_and_1_are_refused(method: str) -> None:
     with pytest.raises(InvalidInput, match="scores of 0 or 1"):
         over_trials(Outcomes.from_array([[0.5, 1.0], [0.2, 0.3]]), "avg", method)
-
-
-def test_how_long_it_takes() -> None:
-    """Print, not judge: 1000 problems of 64 trials (pytest -s shows it)."""
-    counts = some_counts(1000, 64)
-    for method, over in EVERY:
-        outcomes = Outcomes.from_counts(counts, 64)
-        start = time.perf_counter()
-        estimate(outcomes, "pass@8", over=over, method=method)  # type: ignore[call-overload]
-        print(f"{method} over {over}: {1e3 * (time.perf_counter() - start):.0f} ms")
 
 
 @pytest.mark.parametrize(("method", "over"), EVERY)

@@ -113,7 +113,7 @@ def test_what_a_method_must_be() -> None:
     with pytest.raises(WrongType, match="the name of a method must be text"):
         register_method(3, over=("trials",), summary="never")  # type: ignore[arg-type]
 
-    @register_method("pair", over=("problems",), summary="a bare pair")
+    @register_method("pair", over=("problems",), summary="a bare pair")  # type: ignore[arg-type]
     def pair(request: IntervalRequest) -> tuple[float, float]:
         return 0.0, 1.0
 

@@ -9,16 +9,15 @@ from hypothesis import strategies as st
 
 from passband.errors import NotEnoughData, UnknownName
 from passband.stats.irt.ability import AbilityMethod, estimate_ability
-from passband.stats.irt.curves import log_likelihood, slopes
-from passband.stats.irt.items import Items
+from passband.stats.irt.items import Items, log_likelihood, slopes
 from passband.stats.irt.responses import ItemEvidence
 from support.samples.irt_banks import MODELS, bank, banks, scores, thetas
 
 METHODS: tuple[AbilityMethod, ...] = ("eap", "map", "mle", "wle")
 LSAT6 = Items(
     "2pl",
-    a=[0.8254, 0.7229, 0.8905, 0.6886, 0.6575],
-    b=[-3.3597, -1.3696, -0.2799, -1.8659, -3.1236],
+    a=np.array([0.8254, 0.7229, 0.8905, 0.6886, 0.6575]),
+    b=np.array([-3.3597, -1.3696, -0.2799, -1.8659, -3.1236]),
 )  # as ltm estimates them
 
 
@@ -36,7 +35,7 @@ def test_modes_are_those_of_ltm(pattern: str, theta: float, se: float) -> None:
 
 def test_maximum_likelihood_by_hand() -> None:
     """Of equal items, P is the share that is right: θ = b + logit(3/4) / a."""
-    items = Items("1pl", a=[2.0] * 4, b=[0.5] * 4)
+    items = Items("1pl", a=np.array([2.0] * 4), b=np.array([0.5] * 4))
     seen = [ItemEvidence(i, score) for i, score in enumerate([1.0, 1.0, 1.0, 0.0])]
     found = estimate_ability(items, seen, method="mle")
     assert found.theta == pytest.approx(0.5 + np.log(3) / 2)
@@ -48,7 +47,7 @@ def test_maximum_likelihood_by_hand() -> None:
 
 def test_weighted_likelihood_by_hand() -> None:
     """Warm's estimate for equal 1pl items adds half a success and half a failure."""
-    items = Items("1pl", a=[1.0] * 4, b=[0.0] * 4)
+    items = Items("1pl", a=np.array([1.0] * 4), b=np.array([0.0] * 4))
     for right in range(5):
         seen = [ItemEvidence(i, float(i < right)) for i in range(4)]
         found = estimate_ability(items, seen, method="wle")

@@ -32,7 +32,7 @@ def test_all_items_count_as_expected() -> None:
 
 def test_scores_move_the_ability_and_are_not_added_up() -> None:
     """With infinitely many trials of one item the accuracy is known, whatever was asked."""
-    items = Items("2pl", a=[1.0, 2.0], b=[0.0, 1.0])
+    items = Items("2pl", a=np.array([1.0, 2.0]), b=np.array([0.0, 1.0]))
     posterior = AbilityPosterior(Grid.of(items))
     posterior.add(ItemEvidence(0, 0.5, 10**6))
     found = bank_accuracy(posterior)
@@ -52,7 +52,7 @@ def test_values_lie_within_what_can_be(items: Items, theta: float, seed: int, so
 
 
 def test_scores_against_the_model_are_noted() -> None:
-    items = Items("2pl", a=[2.0] * 40, b=np.linspace(-3, 3, 40))
+    items = Items("2pl", a=np.array([2.0] * 40), b=np.linspace(-3, 3, 40))
     posterior = AbilityPosterior(Grid.of(items))
     posterior.extend(
         [ItemEvidence(i, float(i >= 20)) for i in range(40)]

@@ -103,13 +103,17 @@ def marginal(items: Items, grades: np.ndarray) -> float:
             above = [1.0 / (1.0 + np.exp(-items.a[item] * (nodes - s))) for s in items.steps[item]]
             bounds = [np.ones(61), *above, np.zeros(61)]
             chance = chance * (bounds[grade] - bounds[grade + 1])
-        total += np.log(chance @ prior)
+        total += np.log(chance @ prior)  # type: ignore[assignment]
     return float(total)
 
 
 def test_graded_items_have_a_slow_twin() -> None:
     """The likelihood written out is the same, and falls to every side of the estimate."""
-    truth = Items("graded", a=[1.5, 1.0, 2.0], steps=[[-1.0, 0.5], [-0.3, 0.8], [-0.5, 0.2]])
+    truth = Items(
+        "graded",
+        a=np.array([1.5, 1.0, 2.0]),
+        steps=np.array([[-1.0, 0.5], [-0.3, 0.8], [-0.5, 0.2]]),
+    )
     got = answers(truth, np.random.default_rng(1).normal(size=150))
     found = calibrate(got, model="graded", tolerance=1e-7)
     grades = np.rint(2 * got).astype(int)
@@ -200,7 +204,9 @@ def test_anchors_hold_the_scale() -> None:
 
 def test_errors_of_anchored_items_allow_for_the_abilities_that_were_estimated() -> None:
     """By a numerical Hessian in the items' slopes and places, and in mean and log spread."""
-    truth = Items("2pl", a=[1.0, 1.4, 0.8, 1.3, 1.7], b=[-0.8, 0.3, 1.0, 0.6, 1.3])
+    truth = Items(
+        "2pl", a=np.array([1.0, 1.4, 0.8, 1.3, 1.7]), b=np.array([-0.8, 0.3, 1.0, 0.6, 1.3])
+    )
     theta = np.random.default_rng(2).normal(1.0, 0.7, 800)
     right = answers(truth, theta)
     found = calibrate(right, anchors=truth.take([0, 1, 2]), anchored=range(3), tolerance=1e-7)
@@ -228,7 +234,7 @@ def test_errors_of_anchored_items_allow_for_the_abilities_that_were_estimated() 
 
 
 def test_anchors_of_1pl_items_give_the_slope() -> None:
-    truth = Items("1pl", a=[1.5] * 8, b=np.linspace(-1, 2, 8))
+    truth = Items("1pl", a=np.array([1.5] * 8), b=np.linspace(-1, 2, 8))
     theta = np.random.default_rng(3).normal(1.0, 0.7, 2000)
     anchors = truth.take([0, 1, 2, 3])
     found = calibrate(answers(truth, theta), model="1pl", anchors=anchors, anchored=range(4))
@@ -254,7 +260,7 @@ def test_bad_items_are_dropped_with_the_reason() -> None:
 
 
 def test_a_grade_that_nobody_got_drops_the_item() -> None:
-    truth = Items("graded", a=[1.5] * 4, steps=[[-1.0, 1.0]] * 4)
+    truth = Items("graded", a=np.array([1.5] * 4), steps=np.array([[-1.0, 1.0]] * 4))
     got = answers(truth, np.random.default_rng(12).normal(size=300))
     got[got[:, 1] == 0.5, 1] = 1.0
     found = calibrate(got, model="graded")
@@ -292,7 +298,7 @@ def test_graded_trials_must_be_single() -> None:
     with pytest.raises(InvalidInput, match="give every trial of graded items a row"):
         calibrate([[1, 2], [0, 1]], [[2, 2], [2, 2]], model="graded")
     with pytest.raises(InvalidInput, match="multiples of 1/3"):
-        calibrate([[0.5, 1], [0, 1]], model="graded", grades=3)
+        calibrate([[0.5, 1], [0, 1]], model="graded", grades=3)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
-from passband.stats.irt.curves import (
+from passband.stats.irt.items import (
+    Items,
     expected_scores,
     information,
     kl_information,
@@ -17,7 +18,6 @@ from passband.stats.irt.curves import (
     score_slope,
     slopes,
 )
-from passband.stats.irt.items import Items
 from passband.stats.irt.posterior import Grid
 from support.samples.irt_banks import bank, banks, exact_chance, scores, thetas
 
@@ -84,7 +84,7 @@ def test_graded_items_of_one_step_are_2pl_items() -> None:
 
 
 def test_information_by_hand() -> None:
-    items = Items("3pl", a=[2.0], b=[0.0], c=[0.25])
+    items = Items("3pl", a=np.array([2.0]), b=np.array([0.0]), c=np.array([0.25]))
     right = 0.25 + 0.75 / 2  # at theta = b
     by_hand = 4 * ((right - 0.25) / 0.75) ** 2 * (1 - right) / right
     assert information(items, 0.0) == pytest.approx([by_hand])

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from passband.stats.irt.curves import log_likelihood
 from passband.stats.irt.em import items_of, present, rows_of, terms
-from passband.stats.irt.items import Items
+from passband.stats.irt.items import Items, log_likelihood
 from support.samples.irt_banks import banks
 
 NODES = np.linspace(-3, 3, 7)

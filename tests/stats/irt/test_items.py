@@ -13,11 +13,11 @@ from support.samples.irt_banks import bank, banks, thetas
 
 def test_expected_scores_by_hand() -> None:
     half = 1 / (1 + math.exp(-1.0))  # σ(1)
-    assert Items("2pl", a=[2.0], b=[0.5]).expected(1.0) == pytest.approx([half])
-    assert Items("3pl", a=[2.0], b=[0.5], c=[0.2]).expected(1.0) == pytest.approx(
-        [0.2 + 0.8 * half]
-    )
-    graded = Items("graded", a=[1.0, 1.0], steps=[[-1.0, 1.0], [0.0, math.nan]])
+    assert Items("2pl", a=np.array([2.0]), b=np.array([0.5])).expected(1.0) == pytest.approx([half])
+    assert Items("3pl", a=np.array([2.0]), b=np.array([0.5]), c=np.array([0.2])).expected(
+        1.0
+    ) == pytest.approx([0.2 + 0.8 * half])
+    graded = Items("graded", a=np.array([1.0, 1.0]), steps=np.array([[-1.0, 1.0], [0.0, math.nan]]))
     assert graded.expected(0.0) == pytest.approx([0.5, 0.5])  # (σ(1) + σ(-1)) / 2, and σ(0)
     assert graded.b.tolist() == [0.0, 0.0]
     assert graded.grades.tolist() == [2, 1]

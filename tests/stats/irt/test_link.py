@@ -17,7 +17,7 @@ def test_a_line_is_found_again(items: Items, slope: float, intercept: float) -> 
         return
     moved = Link(1 / slope, -intercept / slope).of_items(items)
     for method in ("mean-sigma", "stocking-lord"):
-        link = link_items(moved, items, method=method)  # type: ignore[arg-type]
+        link = link_items(moved, items, method=method)
         assert (link.slope, link.intercept) == pytest.approx((slope, intercept), abs=1e-5)
 
 
@@ -37,7 +37,7 @@ def test_stocking_and_lord_are_steadier() -> None:
     noisy = Items("2pl", items.a, items.b + off)
     rough, steady = (
         link_items(noisy, items, method=method) for method in ("mean-sigma", "stocking-lord")
-    )  # type: ignore[arg-type]
+    )
     assert abs(steady.intercept) < abs(rough.intercept)
 
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.stats.irt.curves import log_likelihood
-from passband.stats.irt.items import Items
+from passband.stats.irt.items import Items, log_likelihood
 from passband.stats.irt.posterior import AbilityPosterior, Grid
 from passband.stats.irt.responses import ItemEvidence
 from support.fuzz.properties import one_in
@@ -60,7 +59,7 @@ def test_one_answer_by_mpmath() -> None:
             lambda t: t**power * mpmath.npdf(t) / (1 + mpmath.exp(-2 * (t - 0.5))), [-12, 0, 12]
         )
 
-    posterior = AbilityPosterior(Grid.of(Items("2pl", a=[2.0], b=[0.5])))
+    posterior = AbilityPosterior(Grid.of(Items("2pl", a=np.array([2.0]), b=np.array([0.5]))))
     posterior.add(ItemEvidence(0, 1.0))
     mean = integral(1) / integral(0)
     assert posterior.theta == pytest.approx(float(mean), abs=1e-7)
@@ -150,7 +149,9 @@ def test_quantiles_cut_off_what_they_say(items: Items, theta: float, seed: int, 
 
 
 def test_evidence_beyond_the_prior_moves_the_nodes() -> None:
-    posterior = AbilityPosterior(Grid.of(Items("2pl", a=[1.0], b=[12.0]), prior_sd=1.0))
+    posterior = AbilityPosterior(
+        Grid.of(Items("2pl", a=np.array([1.0]), b=np.array([12.0])), prior_sd=1.0)
+    )
     posterior.add(ItemEvidence(0, 0.5, 1_000_000))
     assert posterior.theta == pytest.approx(12.0, abs=0.01)
     assert posterior.se == pytest.approx(0.002, rel=0.01)  # 1 / √(1e6 / 4)
@@ -184,7 +185,7 @@ def test_best_items_are_those_with_most_information(model: str) -> None:
 
 @pytest.mark.parametrize("slope", [20.0, 100.0, 1000.0])
 def test_an_interval_holds_beside_a_cliff(slope: float) -> None:
-    items = Items("2pl", a=[1.0, slope], b=[0.0, 0.3])
+    items = Items("2pl", a=np.array([1.0, slope]), b=np.array([0.0, 0.3]))
     posterior = AbilityPosterior(Grid.of(items))
     posterior.extend([ItemEvidence(0, 1.0), ItemEvidence(1, 1.0)])
     nodes = np.linspace(-8, 8, 400_001)

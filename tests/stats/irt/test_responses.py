@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from passband.errors import InvalidInput, WrongType
@@ -46,7 +47,7 @@ def test_what_is_refused(evidence: ItemEvidence, message: str) -> None:
 
 
 def test_grades_must_be_exact() -> None:
-    items = Items("graded", a=[1.0], steps=[[-1.0, 0.0, 1.0]])
+    items = Items("graded", a=np.array([1.0]), steps=np.array([[-1.0, 0.0, 1.0]]))
     check_evidence(items, ItemEvidence(0, 0.333333333))
     check_evidence(items, ItemEvidence(0, 1.0, 4))
     with pytest.raises(InvalidInput, match=r"must be one of 0, 0\.3333, 0\.6667, 1; got 0\.5"):

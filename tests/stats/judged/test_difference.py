@@ -40,7 +40,7 @@ def test_variance_by_hand() -> None:
         Judged.of(range(40), [0] * 40, y, np.where(shown, y, np.nan), design="spread")
         for y in (label_a, label_b)
     ]
-    result = corrected_difference(*sides)
+    result = corrected_difference(*sides)  # type: ignore[arg-type]
     change = label_b - label_a
     variance = change.var(ddof=1) / 40 + 20 / 18 / 20**2
     assert result.value == pytest.approx(0.25)
@@ -77,7 +77,7 @@ def test_problems_are_matched_by_name() -> None:
 def test_fully_labelled_sides_are_compared_as_usual() -> None:
     a, b = (simulated(30, 2, 30, each=2, seed=seed) for seed in (1, 2))
     result = corrected_difference(a, b)
-    plain = compare(*(Outcomes.from_array(side.label.reshape(30, 2)) for side in (a, b)), "pass@1")
+    plain = compare(*(Outcomes.from_array(side.label.reshape(30, 2)) for side in (a, b)), "pass@1")  # type: ignore[arg-type]
     assert (result.value, result.low, result.high) == (plain.value, plain.low, plain.high)
 
 

@@ -90,7 +90,7 @@ def test_a_kind_of_one_s_own_works_everywhere() -> None:
         assert curve(RAGGED, "half@*").value[0] == pytest.approx(measure(RAGGED, "half@1").value)
         for method in ("auto", "percentile", "t", "uniform", "hierarchical"):
             over = "trials" if method == "uniform" else "problems"
-            found = estimate(RAGGED, "half@1", method=method, over=over)
+            found = estimate(RAGGED, "half@1", method=method, over=over)  # type: ignore[call-overload]
             assert found.low < found.value < found.high
         assert estimate(GRADED, "half@1").high > measure(GRADED, "half@1").value
         with pytest.raises(InvalidInput, match="sampling noise of this metric is known only for"):

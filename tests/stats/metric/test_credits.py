@@ -87,7 +87,7 @@ def test_every_metric_is_exact_for_all_counts_and_draws(n: int) -> None:
         }
         assert wanted.keys() == CREDITS.keys()
         for name, values in wanted.items():
-            error = relative_error(earned(n, CREDITS[name](k)), values)
+            error = relative_error(earned(n, CREDITS[name](k)), values)  # type: ignore[arg-type]
             assert error <= TOLERANCE, (name, n, k, error)
 
 
@@ -105,7 +105,7 @@ def test_pass_and_majority_stay_exact_for_long_rows(n: int, k: int) -> None:
         found = expected_credit(trials, counts, credit)
         representable = [value if value > Fraction(1, 10**300) else 0 for value in map(twin, draws)]
         found = np.where(found > 1e-300, found, 0.0)
-        assert relative_error(found, representable) <= 1e-11
+        assert relative_error(found, representable) <= 1e-11  # type: ignore[arg-type]
 
 
 def test_law_of_the_subset_is_exact() -> None:
@@ -216,7 +216,7 @@ def test_products_of_metrics_are_those_of_their_polynomials(
 
 def bernstein(credit: np.ndarray, p: Fraction) -> Fraction:
     k = len(credit) - 1
-    return sum(
+    return sum(  # type: ignore[return-value]
         Fraction(s) * math.comb(k, j) * p**j * (1 - p) ** (k - j) for j, s in enumerate(credit)
     )
 

@@ -1,11 +1,14 @@
 """Point values: what counts, what is left out, what the policy does, and the whole curve."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, NotEnoughData, Outcomes, curve, measure, measure_all
+from passband.stats.data.outcomes import Policy
 
 RAGGED = Outcomes.from_array([[1, 0, 1, 1], [0, 0, None], [1]], problems="abc")
 
@@ -107,7 +110,7 @@ def test_the_curve_is_the_metric_at_every_k(matrix: list[list[int | None]], fami
 
 @given(matrices, st.sampled_from(["drop", "fail"]), st.integers(1, 4))
 def test_every_problem_is_counted_or_left_out(
-    matrix: list[list[int | None]], policy: str, k: int
+    matrix: list[list[int | None]], policy: Policy, k: int
 ) -> None:
     outcomes = Outcomes.from_array(matrix)
     judged = outcomes.under(policy)
@@ -121,7 +124,7 @@ def test_every_problem_is_counted_or_left_out(
 
 @given(matrices, st.randoms(use_true_random=False))
 def test_the_order_of_problems_and_trials_does_not_matter(
-    matrix: list[list[int | None]], random: object
+    matrix: list[list[int | None]], random: Any
 ) -> None:
     shuffled = [random.sample(row, len(row)) for row in random.sample(matrix, len(matrix))]
     before, after = (

@@ -76,7 +76,7 @@ def test_every_outcome_of_four_rounds_is_within_the_level(
         for pair in itertools.product((0, 1), repeat=2):
             step = math.prod(p if x else 1 - p for x, p in zip(pair, rates, strict=True))
             if step:
-                total += go_on([*prefix, pair], chance * step)
+                total += go_on([*prefix, pair], chance * step)  # type: ignore[list-item]
         return total
 
     wrong = after([], 1.0)

@@ -38,7 +38,7 @@ def test_the_second_look_by_an_integral_of_its_own() -> None:
     mp.dps = 20
 
     def tail(x: object) -> object:
-        return erfc(x / sqrt(2)) / 2  # type: ignore[operator]
+        return erfc(x / sqrt(2)) / 2
 
     def crossing(x: object) -> object:  # x = Z1 / 2 is the sum at 1/4; the rest has variance 3/4
         density = mp.exp(-2 * x**2) * sqrt(2 / mp.pi)  # type: ignore[operator]

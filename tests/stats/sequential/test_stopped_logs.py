@@ -83,7 +83,7 @@ def test_what_is_refused() -> None:
         detect_by_order([[0.5, 1]])
     with pytest.raises(InvalidInput, match="at least one problem"):
         detect_by_order([])
-    graded = Outcomes.from_array([[0.5, 1], [1, 0]])
+    graded = Outcomes.from_array([[0.5, 1], [1, 0]])  # type: ignore[arg-type]
     assert detect_by_counts(graded).p_value == 1.0
 
 

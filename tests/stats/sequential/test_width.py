@@ -50,13 +50,13 @@ def test_the_interval_is_the_hull() -> None:
     plain, reach = estimate(outcomes, "pass@1", over="trials"), guard(outcomes)
     assert look.estimate.low == min(plain.low or 0, plain.value - reach)
     assert look.estimate.high == max(plain.high or 0, plain.value + reach)
-    assert look.half_width == (look.estimate.high - look.estimate.low) / 2  # type: ignore[operator]
+    assert look.half_width == (look.estimate.high - look.estimate.low) / 2
 
 
 def test_the_ends_are_cut_to_the_scale_but_the_width_is_not() -> None:
     look = look_at(WidthRule(0.02, 40), Rounds(np.ones((10, 4))), 4)
     assert look.estimate.high == 1.0
-    assert look.half_width > (1.0 - look.estimate.low) / 2  # type: ignore[operator]
+    assert look.half_width > (1.0 - look.estimate.low) / 2
 
 
 def test_with_a_proof_it_is_the_sequence() -> None:

@@ -12,14 +12,14 @@ from passband.score.pipeline import make_scorer
 from passband.summary.checks.same_wrong import chance_of, rank_same_wrong, striking
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from support.samples.stores import canonical, writing
+from support.samples.stores import canonical_json, writing
 
 
 def made(directory: Path, answers: list[list[str | None]], scorer: str = "numeric") -> Path:
     """A run whose key is 1 everywhere; None is no answer."""
     with writing(directory) as store:
         number = store.begin("t", "m", spec={"seed": "s"}, config={}, name="run")
-        record = canonical(
+        record = canonical_json(
             {"messages": [["user", "?"]], "targets": ["1"], "choices": [], "doc": {}}
         )
         store.add_problems(number, [ProblemRow(i, f"p{i}", record) for i in range(len(answers))])

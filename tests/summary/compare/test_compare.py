@@ -1,6 +1,7 @@
 """Comparisons from sources: which model is which, task by task, and what is left out."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +38,7 @@ def runs(tmp_path: Path) -> tuple[Path, Path]:
     return a, b
 
 
-def table(path: Path, head: str, rows: list[tuple[object, ...]]) -> Path:
+def table(path: Path, head: str, rows: Sequence[tuple[object, ...]]) -> Path:
     path.write_text("\n".join([head, *(",".join(map(str, row)) for row in rows)]) + "\n")
     return path
 
@@ -60,7 +61,7 @@ def test_runs_are_compared_task_by_task(runs: tuple[Path, Path]) -> None:
         next(group.outcomes for group in read(directory).groups if group.task == "sums")
         for directory in runs
     ]
-    assert summary.tasks[0].comparisons == tuple(family_of([compare(*sides, "pass@1")]))
+    assert summary.tasks[0].comparisons == tuple(family_of([compare(*sides, "pass@1")]))  # type: ignore[arg-type]
 
 
 def test_every_shared_task_has_its_row(runs: tuple[Path, Path]) -> None:

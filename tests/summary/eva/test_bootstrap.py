@@ -80,7 +80,7 @@ def test_it_brackets_the_mean() -> None:
 def test_a_smaller_alpha_is_wider() -> None:
     values = np.random.default_rng(0).normal(0.5, 0.1, 100)
     wide, narrow = (bootstrap_ci(values, seed=42, alpha=alpha) for alpha in (0.05, 0.1))
-    assert wide[0] < narrow[0] < narrow[1] < wide[1]  # type: ignore[operator]
+    assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
 def test_nothing_and_one_value() -> None:
@@ -123,13 +123,13 @@ def test_ends_are_in_order_and_within_the_values(values: list[float], seed: int)
         lambda: bootstrap_ci(["a"], seed=1),  # type: ignore[list-item]
         lambda: bootstrap_ci([0.5], 0, seed=1),
         lambda: bootstrap_ci([0.5], seed=-1),
-        lambda: bootstrap_ci([0.5], seed=None),  # type: ignore[arg-type]
+        lambda: bootstrap_ci([0.5], seed=None),
         lambda: bootstrap_ci([0.5], seed=1, alpha=0.0),
         lambda: bootstrap_ci([0.5], seed=1, alpha=1.0),
         lambda: run_seed(3),  # type: ignore[arg-type]
     ],
 )
-def test_wrong_arguments(call) -> None:  # type: ignore[no-untyped-def]
+def test_wrong_arguments(call) -> None:
     with pytest.raises(InvalidInput):
         call()
 

@@ -87,7 +87,7 @@ def test_composites_of_the_worked_example(tmp_path: Path) -> None:
         "s3": [0.0, 0.0, None],
     }
     trials = {
-        name: [None if value is None else SIX | {"task_completion": value} for value in row]
+        name: [None if value is None else SIX | {"task_completion": value} for value in row]  # type: ignore[dict-item]
         for name, row in rows.items()
     }
     summary = metrics_summary(write_run(tmp_path / EXAMPLE, trials), method="eva")
@@ -327,7 +327,7 @@ class Twin:
             "pass_power_k_theoretical": [Fraction(c, n) ** k for n, c, k in samples],
         }
         for name, sample in exact.items():
-            assert abs(Fraction(block[name]) - sum(sample) / len(sample)) <= Fraction(51, 10**6)
+            assert abs(Fraction(block[name]) - sum(sample) / len(sample)) <= Fraction(51, 10**6)  # type: ignore[operator]
         del exact["pass_power_k_theoretical"]
         floats = {name: [float(value) for value in sample] for name, sample in exact.items()}
         for name, end in named_ci_fields(floats, seed=self.seed).items():
@@ -367,7 +367,7 @@ class Twin:
             return
         assert mean is not None
         exact = sum(map(Fraction, sample)) / len(sample)
-        assert abs(Fraction(mean) - exact) <= Fraction(51, 10**6)
+        assert abs(Fraction(mean) - exact) <= Fraction(51, 10**6)  # type: ignore[operator]
 
 
 # -- what the description of the fields promises ---------------------------------------------

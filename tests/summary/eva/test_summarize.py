@@ -31,7 +31,11 @@ from support.samples.eva_runs import (
 )
 from support.samples.stores import begin, problem, writing
 
-RECORDED = {"s1": [1.0, 1.0, 0.0], "s2": [1.0, "error", 1.0], "s3": [0.0, 0.0, None]}
+RECORDED: dict[str, list[Any]] = {
+    "s1": [1.0, 1.0, 0.0],
+    "s2": [1.0, "error", 1.0],
+    "s3": [0.0, 0.0, None],
+}
 
 
 def scored(at: int, trial: int, scores: Mapping[int, float], status: Status = "ok") -> TrialRow:
@@ -289,7 +293,7 @@ def test_the_mean_is_the_mean_of_means(tmp_path_factory: pytest.TempPathFactory,
 
 
 names = st.sampled_from([*SIX, "other"])
-contents = st.dictionaries(names, json_values | cells.map(lambda v: metric("m", v)), max_size=4)
+contents = st.dictionaries(names, json_values | cells.map(lambda v: metric("m", v)), max_size=4)  # type: ignore[arg-type]
 
 
 @one_in(2)
@@ -392,7 +396,7 @@ def test_scores_of_trials_that_were_cut_short(tmp_path: Path) -> None:
         run, (scorer,) = begin(store, [problem(0)])
         for trial, status in enumerate(["ok", "truncated", "truncated", "limit", "refused"]):
             scores = {} if status == "refused" else {scorer: 1.0}
-            store.append(run, [scored(0, trial, scores, status)])
+            store.append(run, [scored(0, trial, scores, status)])  # type: ignore[arg-type]
     summary = metrics_summary(tmp_path / "run")
     assert summary.remarks == ["2 truncated and 1 limit trials are scored all the same"]
     assert summary.per_metric["exact"].statuses == {"ok": 4, "refused": 1}

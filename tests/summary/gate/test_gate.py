@@ -54,7 +54,7 @@ def test_what_is_not_named_is_advisory_and_decides_nothing() -> None:
 def test_a_missing_required_task_is_not_certified(side: int) -> None:
     sides = [{"a": BASE}, {"a": SAME}]
     sides[side] = {}
-    result = gate(*sides, GatePolicy(tasks={"a": TaskRule()}))
+    result = gate(*sides, GatePolicy(tasks={"a": TaskRule()}))  # type: ignore[arg-type]
     assert (result.verdict, result.exit_code) == ("not-certified", ExitCode.UNDECIDED)
     assert ("BASE", "NEW")[side] in result.lines[0].reason
 

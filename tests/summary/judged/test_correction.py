@@ -196,7 +196,7 @@ def test_labels_by_hand_correct_nothing(tmp_path: Path) -> None:
 def test_what_has_no_corrected_counterpart_is_the_judges(tmp_path: Path) -> None:
     run, _ = labelled(tmp_path / "run", 30)
     for options in ({"method": "bca"}, {"population": 500}, {"policy": "fail"}):
-        summary = summarize(run, "pass@1", **options)  # type: ignore[arg-type]
+        summary = summarize(run, "pass@1", **options)
         assert codes(summary, "pass@1 (judged by quality)")[0] == "judge-uncorrected"
 
 

@@ -13,7 +13,7 @@ from passband.summary.live.run_state import Pace, RunState, is_going_on, session
 from passband.trials.reader import Trials
 from passband.trials.records import SessionRecord
 from passband.trials.rows import TrialRow
-from passband.view.words import cost
+from passband.view.labels import cost
 from support.runs.runs import Bench, sums
 from support.samples.stores import begin, filled, judged, writing
 

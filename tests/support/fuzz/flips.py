@@ -32,17 +32,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from passband.errors import PassbandError
-from passband.trials.exports.export import export
-from passband.trials.file.schema import FILE, CorruptStore
+from passband.trials.exports.export import export_trials
+from passband.trials.file.schema import STORE_FILE, CorruptStore
 from passband.trials.reader import Trials
 from passband.trials.records import RunRecord, ScorerRecord
-from passband.trials.repair.audit import audit
-from passband.trials.repair.salvage import salvage
-from passband.trials.rows import AttemptRow, CallRow, ScorerEntry, ScoreRow, TrialRow
+from passband.trials.repair.audit import audit_store
+from passband.trials.repair.salvage import salvage_store
+from passband.trials.rows import AttemptRow, CallRow, ScorerEntry, ScoreRow, Status, TrialRow
 from passband.trials.store import Store
 from support.samples.stores import begin, call, problem, writing
 
-LOG = f"{FILE}-wal"
+LOG = f"{STORE_FILE}-wal"
 FAMILIES = {"closed": 10, "log": 9, "lock": 1}  # of 20 flips
 FAILURES = ("different", "traceback")
 Rows = dict[tuple[str, int, int], TrialRow]
@@ -54,7 +54,7 @@ def everything(directory: Path) -> tuple[object, ...]:
     file = io.BytesIO()
     with Trials(directory) as trials:
         runs = trials.runs()
-        export(trials, runs, "jsonl", file, timing=True)
+        export_trials(trials, runs, "jsonl", file, timing=True)
         counts = [
             (
                 trials.statuses(run.number),
@@ -133,7 +133,7 @@ def make_stores(folder: Path) -> None:
             store.set_scorers(run, [ScorerEntry("one", "1", {"name": "one"})])
             for at in range(4):
                 for trial in range(6):
-                    status = rng.choice(["ok"] * 6 + ["truncated", "unknown", "gave_up"])
+                    status: Status = rng.choice(["ok"] * 6 + ["truncated", "unknown", "gave_up"])  # type: ignore[arg-type]
                     store.append(run, [drawn(rng, at, trial, status, source, one, two)])
             store.add_attempts(run, [AttemptRow(0, 9, n, 1, "late", 500, "slow") for n in (1, 2)])
             store.add_calls([call(one, 1, n, reply="so " * 30 * n) for n in range(20)])
@@ -144,12 +144,12 @@ def make_stores(folder: Path) -> None:
                 shutil.copytree(folder / "closed", folder / "before")
             store.append(run, [drawn(rng, 1, trial, "ok", source, one, two)])
         shutil.copytree(folder / "closed", folder / "log")
-    (folder / "log" / f"{FILE}-shm").unlink()
+    (folder / "log" / f"{STORE_FILE}-shm").unlink()
     shutil.copytree(folder / "closed", folder / "lock")
 
 
 def drawn(
-    rng: random.Random, at: int, trial: int, status: str, source: int, one: int, two: int
+    rng: random.Random, at: int, trial: int, status: Status, source: int, one: int, two: int
 ) -> TrialRow:
     scores = [
         ScoreRow(one, float(rng.random() < 0.5), answer="42", rule="boxed"),
@@ -193,7 +193,7 @@ def flipped(original: Path, new: Path, rng: random.Random, family: str) -> str:
     """Copy a store with one bit changed, and return which."""
     shutil.rmtree(new, ignore_errors=True)
     shutil.copytree(original, new)
-    names = ["lock"] if family == "lock" else [FILE, *([LOG] if family == "log" else [])]
+    names = ["lock"] if family == "lock" else [STORE_FILE, *([LOG] if family == "log" else [])]
     sizes = [(new / name).stat().st_size for name in names]
     (name,) = rng.choices(names, sizes)
     data = bytearray((new / name).read_bytes())
@@ -224,14 +224,14 @@ def read(bad: Path, original: Original) -> str:
 
 def checked(bad: Path, original: Original, reading: str) -> str:
     """Whether a check agrees with what was read."""
-    if not audit(bad).is_intact:
+    if not audit_store(bad).is_intact:
         return "named"
     return reading if reading in ("identical", "last gone") else "different"
 
 
 def salvaged(bad: Path, original: Original, new: Path) -> str:
     shutil.rmtree(new, ignore_errors=True)
-    salvage(bad, new)
+    salvage_store(bad, new)
     rows = rows_of(new)
     if not all(key in original.rows and is_part_of(row, original.rows[key])
                for key, row in rows.items()):  # fmt: skip

@@ -15,9 +15,8 @@ from typing import Any
 from passband import plan_difference
 from passband.adaptive.bank import read_bank, write_bank
 from passband.adaptive.remote import records
-from passband.adaptive.remote.faults import refusal
-from passband.adaptive.server.body import Fields, parse
-from passband.adaptive.server.refusal import Refusal
+from passband.adaptive.remote.service import refusal
+from passband.adaptive.server.body import Fields, Refusal, parse
 from passband.errors import InvalidInput
 from passband.files.records import column_names, read_records
 from passband.generate.provider import Message, Request, Sampling
@@ -25,12 +24,9 @@ from passband.generate.servers.errors import fault_of
 from passband.generate.servers.http import retry_after
 from passband.generate.servers.openai_wire import read_reply
 from passband.report.show.diff import diff_lines
-from passband.report.show.style import TerminalStyle
-from passband.report.show.text import wrapped
+from passband.report.show.text import TerminalStyle, wrapped
 from passband.run.budget import find_price
-from passband.run.label.sheet import read_sheet
-from passband.run.label.ticket import Ticket
-from passband.run.label.value import parse_label
+from passband.run.label.sheet import Ticket, parse_label, read_sheet
 from passband.score.builtin.choice import choice
 from passband.score.builtin.math import normalise
 from passband.score.builtin.numeric import numeric
@@ -60,6 +56,7 @@ from passband.tasks.file.yaml_file import read_with_includes
 from passband.tasks.inspect import read_task_args
 from passband.tasks.prompt.template import Template
 from passband.trials.file import lock
+from passband.trials.file.schema import LOCK_FILE
 from support.fuzz.fuzz_logs import RECORDS, TABLE, log_targets
 from support.fuzz.fuzz_target import Target, file_target, text
 from support.samples.banks import bank
@@ -469,7 +466,7 @@ def _of_files(folder: Path) -> list[Target]:
         "json"),
         file_target("banks", folder, "b.jsonl", read_bank, ((made / "bank.jsonl").read_bytes(),),
         "lines"),
-        file_target("lock file", folder, lock.LOCK_FILE, _lock, owner, "json"),
+        file_target("lock file", folder, LOCK_FILE, _lock, owner, "json"),
         file_target("labels csv", folder, "l.csv", _labels, (LABELS,), "csv"),
         file_target("labels jsonl", folder, "l.jsonl", _labels, (LABEL_LINES,), "lines"),
         file_target("data csv", folder, "d.csv", _data, (TABLE, b"a\tb\n1\t2\n"), "csv"),

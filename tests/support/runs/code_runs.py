@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.run.request import make_request
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from support.runs.runs import Notes
 
 TASK = """
@@ -42,7 +42,7 @@ def write_functions(folder: Path, problems: int = 4, **changes: Any) -> Path:
 
 def run_functions(
     folder: Path, answer: Callable[..., str], *, n: int = 4, watcher: Any = None, **options: Any
-) -> Finished:
+) -> RunResult:
     """Ask a function for programs and score them, without a sandbox unless one is wanted."""
     settings = {"unsafe_code": True, "name": "functions-run", **options}
     request = make_request(folder / "functions.yaml", answer, out=folder / "run", n=n, **settings)

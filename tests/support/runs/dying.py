@@ -39,9 +39,9 @@ def connecting(*arguments, **options):
 sqlite3.connect = connecting
 """
 MERGING = """
-from passband.trials.merging.merge import merge
+from passband.trials.merging.merge import merge_directories
 
-merge([Path(name) for name in sys.argv[3:]], Path(sys.argv[1]), low_water=0)
+merge_directories([Path(name) for name in sys.argv[3:]], Path(sys.argv[1]), low_water=0)
 print(seen)
 """
 

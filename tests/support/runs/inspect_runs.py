@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.run.request import make_request
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from support.runs.runs import HURRIED, Notes
@@ -14,17 +14,19 @@ from support.runs.runs import HURRIED, Notes
 MODEL = "python:support.samples.inspect_tasks:answer_sums"
 
 
-def run(*tasks: str, model: Any = MODEL, notes: Notes | None = None, **options: Any) -> Finished:
+def run(*tasks: str, model: Any = MODEL, notes: Notes | None = None, **options: Any) -> RunResult:
     """Run tasks twice each into the folder `run`, executed by Inspect."""
-    options = {
+    defaults: dict[str, Any] = {
         "n": 2,
         "seed": "s",
         "concurrency": 4,
         "out": Path("run"),
         "engine": "inspect",
-    } | options
+    }
     names = [f"inspect:support.samples.inspect_tasks:{task}" for task in tasks]
-    return make_request(names, model, patience=HURRIED, **options).run(notes or Notes())
+    return make_request(names, model, patience=HURRIED, **(defaults | options)).run(
+        notes or Notes()
+    )
 
 
 def rows(task: str, out: Path = Path("run")) -> list[TrialRow]:

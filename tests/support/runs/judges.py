@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.run.judge.choice import JudgeChoice
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.trials.reader import Trials
 from passband.trials.records import ScorerRecord
 from passband.trials.rows import CallRow, ScoreRow
@@ -61,7 +61,7 @@ class JudgedBench(Bench):
 
     options: dict[str, Any] = field(default_factory=dict)
 
-    def judge(self, server: FaultServer, **options: Any) -> Finished:
+    def judge(self, server: FaultServer, **options: Any) -> RunResult:
         """Run with a judge; `options` are those of `JudgeChoice` and of `Bench.run`."""
         own = {name: options.pop(name) for name in JudgeChoice.__annotations__ if name in options}
         choice = {"model": f"openai:{JUDGE}", "base_url": server.url, "canaries": 0, **own}

@@ -15,8 +15,8 @@ from passband.generate.provider import Message, Sampling
 from passband.generate.registry import Connection
 from passband.run import session
 from passband.run.loop.loop import Runner
-from passband.run.progress import Progress
-from passband.run.session import Finished, run_session
+from passband.run.progress import RunProgress
+from passband.run.session import RunResult, run_session
 from passband.run.settings import Patience, Settings
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference, Scorer
@@ -67,11 +67,11 @@ class Notes:
 
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    progress: list[Progress] = field(default_factory=list)
+    progress: list[RunProgress] = field(default_factory=list)
     on_tick: Callable[[Any], None] = lambda runner: None
     runner: Runner | None = None  # the one that is running; a watcher itself never sees it
 
-    def tick(self, progress: Progress) -> None:
+    def tick(self, progress: RunProgress) -> None:
         self.progress.append(progress)
         self.on_tick(self.runner)
 
@@ -82,7 +82,7 @@ class Notes:
         self.warnings.append(text)
 
 
-def run_watched(notes: Notes, *arguments: Any, **options: Any) -> Finished:
+def run_watched(notes: Notes, *arguments: Any, **options: Any) -> RunResult:
     """Run a session whose runner a test can reach."""
 
     def remembered(**fields: Any) -> Runner:
@@ -109,11 +109,12 @@ class Bench:
         timeout: float = 30.0,
         patience: Patience = HURRIED,
         **settings: Any,
-    ) -> Finished:
+    ) -> RunResult:
         """RunRecord in this process, with `settings` as in `Settings`."""
         low_water = settings.pop("low_water", 0)
         price, judge = settings.pop("price", None), settings.pop("judge", None)
-        settings = {"seed": "bench", "concurrency": 8, "moved_server": True} | settings
+        defaults: dict[str, Any] = {"seed": "bench", "concurrency": 8, "moved_server": True}
+        settings = defaults | settings
         connection = Connection(
             server.url if isinstance(server, FaultServer) else server,
             timeout=timeout,

@@ -68,5 +68,7 @@ def evaluated(
     path = write_task(folder, metrics, targets, more=more)
     repeats = max(map(len, answers.values()))
     return simple_evaluate(
-        Script("t", answers), path, **{"num_repeats": repeats, "seed": SEED} | options
+        Script("t", answers),
+        path,
+        **{"num_repeats": repeats, "seed": SEED} | options,  # type: ignore[arg-type]
     )

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from passband.run.budget import Budget
-from passband.run.progress import Meter, Progress
+from passband.run.progress import Meter, RunProgress
 from passband.run.task_run import Counters, Price
 from passband.trials.rows import ScoreRow, TrialRow
 
@@ -27,7 +27,7 @@ class Clock:
 class Task(SimpleNamespace):
     """As much of a task's run as a meter looks at."""
 
-    __hash__ = object.__hash__
+    __hash__: Any = object.__hash__
 
 
 class Watched:
@@ -72,6 +72,6 @@ class Watched:
             ]
         )  # fmt: skip
 
-    def progress(self, under_way: int = 3) -> Progress:
+    def progress(self, under_way: int = 3) -> RunProgress:
         """Return how far it is, with three trials in flight."""
         return self.meter.read(self.endpoint, under_way)

@@ -6,11 +6,10 @@ from passband.report.charts.ability_path import AbilityPath, AbilityStep
 from passband.report.charts.bar import Bar
 from passband.report.charts.chart import Chart
 from passband.report.charts.difference_forest import DifferenceForest
-from passband.report.charts.interval_bars import IntervalBars
-from passband.report.charts.kind_bars import KindBars
+from passband.report.charts.interval_bars import IntervalBars, KindBars
 from passband.report.charts.problem_strip import ProblemStrip, problem_strip
 from passband.report.charts.rank_bars import Rank, RankBars
-from passband.report.charts.split_bar import Part, SplitBar
+from passband.report.charts.split_bar import SplitBar, SplitPart
 from passband.report.charts.tries_curve import TriesCurve, TriesLine
 
 LONG = "a label that goes on and on " * 20
@@ -25,7 +24,7 @@ def tries_line(metric: str, first: float, last: float, hue: str = "blue", n: int
     value = [first + (last - first) * step for step in steps]
     edges = [([v - w for v in value], [v + w for v in value]) for w in (0.06, 0.02)]
     words = {"blue": "at least one right", "orange": "all right"}[hue]
-    return TriesLine(metric, k, value, edges[0], edges[1], hue, words)
+    return TriesLine(metric, k, value, edges[0], edges[1], hue, words)  # type: ignore[arg-type]
 
 
 def marks(problems: int, trials: int) -> dict[str, str]:
@@ -54,7 +53,7 @@ CHARTS: dict[str, Chart] = {
     ),
     "problems": problem_strip(marks(200, 16)),
     "problems as asked": problem_strip(marks(200, 16), order="asked"),
-    "uncertainty": SplitBar((Part("which problems", 0.97), Part("sampling", 0.03))),
+    "uncertainty": SplitBar((SplitPart("which problems", 0.97), SplitPart("sampling", 0.03))),
     "kinds": KindBars((Bar("add", 0.9, (0.8, 0.95), count=20),), "pass@1"),
     "differences": DifferenceForest((Bar("pass@1", 0.03, (0.01, 0.05)),), "a", "b", (-0.02, 0.0)),
     "ranks": RankBars((Rank("x", 1, 2, 1), Rank("y", 1, 3, 2), Rank("z", 2, 3, 3))),
@@ -87,8 +86,8 @@ STRANGE: dict[str, Chart] = {
     "ragged": problem_strip({"p": "1", "q": "0110", "r": "1.0"}, order="asked"),
     "10,000 problems": problem_strip(marks(10_000, 4), order="asked"),
     "graded": ProblemStrip(("p",), ("0",), (0.371,)),
-    "all of one kind": SplitBar((Part("which problems", 1.0), Part("sampling", 0.0))),
-    "no variance": SplitBar((Part("which problems", 0.0), Part("sampling", 0.0))),
+    "all of one kind": SplitBar((SplitPart("which problems", 1.0), SplitPart("sampling", 0.0))),
+    "no variance": SplitBar((SplitPart("which problems", 0.0), SplitPart("sampling", 0.0))),
     "no parts": SplitBar(()),
     "many kinds": KindBars(tuple(Bar(f"{i}", 0.5, (0.4, 0.6), count=i) for i in range(99)), "x"),
     "no difference": DifferenceForest((Bar(LONG, 0.0, (0.0, 0.0)),), HOSTILE, HEBREW),

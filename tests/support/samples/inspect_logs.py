@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 if sys.version_info >= (3, 14):
-    import zipfile
+    import zipfile as zipfile
 else:
-    from backports.zstd import zipfile
+    from backports.zstd import zipfile as zipfile
 
 Record = dict[str, Any]
 

@@ -212,7 +212,7 @@ JUDGED: list[int | None] = []
 
 
 @modelapi(name="adder")
-class Adder(ModelAPI):  # type: ignore[misc]
+class Adder(ModelAPI):
     """A model that calls the tool it is offered, and then repeats what the tool returned."""
 
     async def generate(self, input: Any, tools: Any, tool_choice: Any, config: Any) -> ModelOutput:

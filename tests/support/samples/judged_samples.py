@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from passband.stats.judged import Judged
+from passband.stats.judged import Design, Judged
 
 VERDICTS = (0, 1, 2)  # failed, passed, none
 
@@ -33,7 +33,7 @@ def simulated(
     label[chosen, :each] = y[chosen, :each]
     names = np.repeat([f"p{number:03}" for number in range(problems)], trials)
     numbers = np.tile(np.arange(trials), problems)
-    design = "spread" if each == 1 else "problem"
+    design: Design = "spread" if each == 1 else "problem"
     return Judged.of(names, numbers, score.ravel(), label.ravel(), design=design)
 
 
@@ -53,7 +53,7 @@ def judged_trials(draw: st.DrawFn) -> Judged:
     rows = list(dict.fromkeys([*first, *order.tolist()]))[: min(most, count - 1)]
     label = np.full(count, np.nan)
     label[rows] = np.array(truth, dtype=float)[rows]
-    design = draw(st.sampled_from(["spread", "trial", "verdict", "unknown"]))
+    design: Design = draw(st.sampled_from(["spread", "trial", "verdict", "unknown"]))
     return Judged.of(problem, trial, score, label, design=design)
 
 
@@ -79,20 +79,29 @@ def exact(judged: Judged, chance: list[Fraction]) -> Exact:
     label = {row: Fraction(int(judged.label[row])) for row in rows if judged.is_labelled[row]}
     base = {row: weight[row] / chance[row] for row in label}
     overall = sum(base[row] * label[row] for row in label) / sum(base.values())
-    share, mean, noise, influence = {}, {}, Fraction(0), {}
+    share: dict[int, Fraction] = {}
+    mean: dict[int, Fraction] = {}
+    noise, influence = Fraction(0), {}
     for h in VERDICTS:
         share[h] = sum((weight[row] for row in rows if verdict[row] == h), Fraction(0))
         members = [row for row in label if verdict[row] == h]
         total = sum((base[row] for row in members), Fraction(0))
-        mean[h] = sum(base[row] * label[row] for row in members) / total if members else overall
+        mean[h] = (
+            sum((base[row] * label[row] for row in members), Fraction(0)) / total  # type: ignore[assignment]
+            if members
+            else overall
+        )
         for row in members:
             influence[row] = share[h] * base[row] / total
         noise += sum(
             (influence[row] ** 2 * mean[h] * (1 - mean[h]) for row in members), Fraction(0)
         )
     predicted = [mean[verdict[row]] for row in rows]
-    means = [sum(predicted[r] for r in rows if problem[r] == i) / size[i] for i in range(m)]
-    centre = sum(means) / m
+    means = [
+        sum((predicted[r] for r in rows if problem[r] == i), Fraction(0)) / size[i]
+        for i in range(m)
+    ]
+    centre = sum(means, Fraction(0)) / m
     moved = {row: influence[row] * (label[row] - predicted[row]) for row in label}
     spread = sum((each - centre) ** 2 for each in means) / (m - 1) / m
     cross = sum((means[problem[row]] - centre) * moved[row] for row in moved)
@@ -100,11 +109,16 @@ def exact(judged: Judged, chance: list[Fraction]) -> Exact:
     for i in range(m):
         away = [predicted[r] - means[i] for r in rows if problem[r] == i]
         if size[i] > 1:
-            within += sum(each**2 for each in away) / (size[i] - 1) / size[i] / m**2
+            within += sum((each**2 for each in away), Fraction(0)) / (size[i] - 1) / size[i] / m**2
         else:
             within += (means[i] - centre) ** 2 / (m - 1) / m
     for row, each in moved.items():
         i = problem[row]
         if size[i] > 1:
             within += 2 * each * (predicted[row] - means[i]) / (size[i] - 1) / m
-    return Exact(sum(share[h] * mean[h] for h in VERDICTS), noise, spread + 2 * cross / m, within)
+    return Exact(
+        sum((share[h] * mean[h] for h in VERDICTS), Fraction(0)),
+        noise,
+        spread + 2 * cross / m,
+        within,
+    )

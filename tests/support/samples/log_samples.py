@@ -2,10 +2,12 @@
 
 A reader without a sample fails tests/readers/test_battery.py. A sample is a function that writes
 its files into a folder and returns what is to be read, together with the trials that are in it.
+The sample of a new reader is SAMPLE in its own tests, as in tests/readers/tools/test_swe_bench.py.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,6 +21,8 @@ from support.samples.stores import filled
 from support.samples.tool_logs import FILES
 
 __all__ = ["SAMPLES", "Sample"]
+
+TESTS = Path(__file__).resolve().parents[2]
 
 
 class Sample(NamedTuple):
@@ -233,7 +237,7 @@ def attempt(task: str, number: int, resolved: bool | None, mode: str = "unset") 
     }  # fmt: skip
 
 
-TERMINAL_BENCH = {
+TERMINAL_BENCH: dict[str, Any] = {
     "results.json": {
         "id": "x",
         "results": [
@@ -342,10 +346,10 @@ NEMO_EVALUATOR = [
     step(1, 1, 1.0, method="exact"),
 ]
 
-# -- tools of tests/support/samples/tool_logs.py -----------------------------------------------------------
+# -- tools of tool_logs.py --------------------------------------------------------------------
 
 TOOL_LOGS = {
-    name: Sample(FILES[name], *counts)
+    name: Sample(FILES[name], *counts)  # type: ignore[arg-type]
     for name, counts in {
         "human-eval": (2, 1), "openai-evals": (1, 1, 2), "verifiers": (3, 3), "lm-eval": (2, 2),
         "evalplus": (2, 0), "tau-bench": (2, 1, 2), "lm-eval results": (1, 1),
@@ -364,6 +368,17 @@ def inspect_log(folder: Path) -> Path:
     return write_json(folder / "log.json", records)
 
 
+def beside_tests() -> dict[str, Sample]:
+    """Return each SAMPLE that the tests of a reader have, by the name of that reader."""
+    found = {}
+    for path in sorted((TESTS / "readers").rglob("test_*.py")):
+        if "\nSAMPLE = " in path.read_text("utf-8"):
+            name = ".".join(path.relative_to(TESTS).with_suffix("").parts)
+            sample = importlib.import_module(name).SAMPLE
+            found[sample.reader] = sample
+    return found
+
+
 SAMPLES: Mapping[str, Sample] = {
     "run directory": Sample(run_directory, 4, 3),
     "numpy": Sample(matrix, 4, 3),
@@ -372,7 +387,6 @@ SAMPLES: Mapping[str, Sample] = {
     "helm": Sample(folder(HELM), 2, 1, 1),
     "evalscope": Sample(lines("aime_default.jsonl", EVALSCOPE), 3, 2, 1),
     "opencompass": Sample(document("gsm8k.json", OPENCOMPASS), 4, 3),
-    "swe-bench": Sample(folder(SWE_BENCH), 9, 4, 3),
     "terminal-bench": Sample(terminal_bench, 2, 1, 4),
     "promptfoo": Sample(document("out.json", PROMPTFOO), 3, 2, 1),
     "deepeval": Sample(document("test_run.json", DEEPEVAL), 3, 2, 1),
@@ -387,4 +401,5 @@ SAMPLES: Mapping[str, Sample] = {
         document("m.r1.json", SWE_BENCH["org__m.r1.json"]), 3, 1, 3, reader="swe-bench"
     ),
     **TOOL_LOGS,
+    **beside_tests(),
 }

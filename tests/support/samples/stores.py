@@ -10,8 +10,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from passband.trials.encoding import canonical
-from passband.trials.file.schema import FILE
+from passband.trials.encoding import canonical_json
+from passband.trials.file.schema import STORE_FILE
 from passband.trials.reader import Trials
 from passband.trials.records import RunRecord
 from passband.trials.repair.salvage import rebuild
@@ -110,7 +110,7 @@ def writing(directory: Path) -> Iterator[Store]:
 
 def problem(at: int, *, cluster: str | None = None, target: str = "42") -> ProblemRow:
     record = {"messages": [["user", f"Question {at}?"]], "targets": [target], "choices": []}
-    return ProblemRow(at, f"p{at}", canonical(record | {"doc": {"id": f"p{at}"}}), cluster)
+    return ProblemRow(at, f"p{at}", canonical_json(record | {"doc": {"id": f"p{at}"}}), cluster)
 
 
 def begin(
@@ -140,7 +140,7 @@ def filled(
 ) -> Path:
     """Make a run directory in which problem i has these scores, trial by trial."""
     with writing(directory) as store:
-        rows = [problem(at, cluster=clusters and clusters[at]) for at in range(len(wins))]
+        rows = [problem(at, cluster=clusters[at] if clusters else None) for at in range(len(wins))]
         run, (scorer,) = begin(store, rows, task=task, model=model)
         store.append(
             run,
@@ -160,7 +160,7 @@ def filled(
 def sharded_row(at: int, trial: int, scorers: Sequence[int]) -> TrialRow:
     """The same trial each time, of a kind that depends on its place; some have failed."""
     rng = random.Random(1000 * at + trial)
-    status = rng.choice(["ok", "ok", "ok", "truncated", "gave_up", "refused"])
+    status: Status = rng.choice(["ok", "ok", "ok", "truncated", "gave_up", "refused"])
     text = (
         None
         if status == "gave_up"
@@ -230,7 +230,7 @@ def judged(directory: Path) -> Path:
 def call(scorer: int, at: int, trial: int, number: int = 0, **more: Any) -> CallRow:
     """A call to a judge that has passed a trial, unless more is said."""
     key = f"{scorer} {at} {trial} {number}".encode()
-    known = {
+    known: dict[str, Any] = {
         "attempt": 1, "key": key, "at_ms": 1_000, "status": "ok", "value": 1.0,
         "reply": f"It is right, {number}.\nVERDICT: PASS", "prompt_tokens": 50,
         "completion_tokens": 9, "cost": 0.25, "latency_ms": 80, "seed": number,
@@ -294,4 +294,4 @@ def forget(store: Store, run: int, statuses: Sequence[Status]) -> int:
 def recount(store: Store) -> None:
     """Make the tallies those of the rows that are left, as salvaging does."""
     store._tallies.forget()
-    rebuild(store._connection, store.directory / FILE)
+    rebuild(store._connection, store.directory / STORE_FILE)

@@ -88,5 +88,5 @@ def _caller() -> str:
         name = str(frame.f_globals.get("__name__", ""))
         if name.partition(".")[0] not in _BESIDE:
             return name
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return ""

@@ -48,7 +48,7 @@ DETAILS = {"type": "refusal", "category": "bio", "explanation": "Not this."}
 
 ANTHROPIC = [
     *[
-        Case("Anthropic", word, message(word, TEXT), finish, reason=word)
+        Case("Anthropic", word, message(word, TEXT), finish, reason=word)  # type: ignore[arg-type]
         for word, finish in (
             ("end_turn", "stop"), ("stop_sequence", "stop"), ("max_tokens", "length"),
             ("model_context_window_exceeded", "length"), ("refusal", "content_filter"),
@@ -168,7 +168,7 @@ def refusal(code: int, status: str, text: str) -> Json:
 
 GOOGLE = [
     *[
-        Case("Google", word, content(word, PART), finish, reason=word)
+        Case("Google", word, content(word, PART), finish, reason=word)  # type: ignore[arg-type]
         for word, finish in (
             ("STOP", "stop"), ("MAX_TOKENS", "length"), ("SAFETY", "content_filter"),
             ("RECITATION", "content_filter"), ("MALFORMED_FUNCTION_CALL", "tool_call"),

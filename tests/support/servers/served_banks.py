@@ -13,7 +13,7 @@ from aiohttp.test_utils import TestServer
 from passband.adaptive.bank import Bank
 from passband.adaptive.server.app import make_app
 from passband.adaptive.server.keys import Keys
-from passband.adaptive.server.state import State
+from passband.adaptive.server.state import ServerState
 from passband.system.event_loop import complete
 from support.servers.serving import make_service
 
@@ -26,7 +26,7 @@ def served_banks(banks: Sequence[Bank], folder: Path) -> Iterator[str]:
     over = asyncio.Event()
 
     async def serve() -> None:
-        state = State(folder, low_water=0)
+        state = ServerState(folder, low_water=0)
         try:
             async with TestServer(make_app(make_service(state, *banks), Keys([]))) as server:
                 loops.append(asyncio.get_running_loop())

@@ -21,7 +21,7 @@ from passband.adaptive.server.app import make_app
 from passband.adaptive.server.catalogue import Catalogue
 from passband.adaptive.server.keys import Keys
 from passband.adaptive.server.service import Service
-from passband.adaptive.server.state import State
+from passband.adaptive.server.state import ServerState
 from support.runs.commands import process
 
 DESIGN = Design(selection="randomesque", se=0.4, max_items=12)
@@ -63,7 +63,9 @@ def sums(folder: Path, name: str = "sums", **options: Any) -> Bank:
     return read_bank(write_bank_file(folder / f"{name}.jsonl", **options))
 
 
-def make_service(state: State, *banks: Bank, design: Design = DESIGN, **options: Any) -> Service:
+def make_service(
+    state: ServerState, *banks: Bank, design: Design = DESIGN, **options: Any
+) -> Service:
     """Return a service whose ids and times count up."""
     numbers = itertools.count(1)
     return Service(

@@ -7,6 +7,9 @@ every call returned or raised, as JSON. The variable has the address that Scoreb
 a prefix; Trismik's own clients are given ADDRESS, without it.
 """
 
+# mypy takes tests/scorebook for the package of that name.
+# mypy: disable-error-code="attr-defined"
+
 from __future__ import annotations
 
 import asyncio

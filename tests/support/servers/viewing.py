@@ -12,9 +12,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from passband.view.app import View
-from passband.view.guard import new_token
-from passband.view.serving import opened_shelf, running
+from passband.view.server.app import View
+from passband.view.server.guard import new_token
+from passband.view.server.serving import open_index, running
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,8 @@ def viewing(*sources: Path, pulse: float = 0.01) -> Iterator[Viewing]:
     found: list[Viewing] = []
 
     async def serve() -> None:
-        with opened_shelf(sources) as shelf:
-            view = View(shelf, new_token(), [str(source) for source in sources], pulse=pulse)
+        with open_index(sources) as index:
+            view = View(index, new_token(), [str(source) for source in sources], pulse=pulse)
             async with running(view) as address:
                 found.append(Viewing(address, view))
                 ready.set()

@@ -108,7 +108,7 @@ WORDS: list[tuple[str, str, Finish]] = [
     ("vLLM", "repetition", "length"),
     ("OpenAI", "content_filter", "content_filter"),
     ("Anthropic", "refusal", "content_filter"),
-    *[("Gemini", word, "content_filter") for word in (  # type: ignore[list-item]
+    *[("Gemini", word, "content_filter") for word in (
         "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE",
         "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "IMAGE_OTHER",
     )],

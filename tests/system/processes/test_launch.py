@@ -107,7 +107,11 @@ def test_a_running_process_sees_no_secrets(
     assert all(name.startswith("pipe:") or name == os.devnull for name in opened)
 
 
-CALLS = {"search": ["a", "a"], "math": ["1/2", "0.5"], "render": ["{{ a }}", NO_ROWS]}
+CALLS: dict[str, list[object]] = {
+    "search": ["a", "a"],
+    "math": ["1/2", "0.5"],
+    "render": ["{{ a }}", NO_ROWS],
+}
 
 
 @pytest.mark.process

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from passband.tasks.data.disk_list import Spool, spooled
-from passband.tasks.data.rows import disk_list as module
+from passband.tasks.data import disk_list as module
+from passband.tasks.data.disk_list import DiskList, spooled
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def items(count: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("count", [0, 1, 256, 257, 320, 1_000])
 def test_a_spool_is_read_as_a_list_is(tight: None, count: int) -> None:
     expected, got = items(count), spooled(iter(items(count)))
-    assert isinstance(got, Spool) == (count > 256)
+    assert isinstance(got, DiskList) == (count > 256)
     assert list(got) == expected
     assert len(got) == count
     chance = random.Random(count)
@@ -39,7 +39,7 @@ def test_a_spool_is_read_as_a_list_is(tight: None, count: int) -> None:
 
 def test_only_some_items_are_kept(tight: None) -> None:
     spool = spooled(iter(items(1_000)))
-    assert isinstance(spool, Spool)
+    assert isinstance(spool, DiskList)
     list(spool)
     assert 2 <= len(spool._kept) <= 60
 

@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 
 from passband.errors import InvalidInput, Place
 from passband.tasks.data.rows import DataSource, read_rows
-from passband.tasks.file.file_access import Reach
+from passband.tasks.file.file_access import FileAccess
 from passband.tasks.file.loader import load_task
 from support.runs.commands import run
 
@@ -31,11 +31,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def read(home: Path) -> Read:
-    def rows(path: str, *, trust: bool = False, **options: Any) -> list[dict[str, Any]]:
+    def rows(path: str, *, trust: bool = False, **options: Any) -> Sequence[dict[str, Any]]:
         place = Place(home / "task" / "t.yaml", 3)
         return read_rows(DataSource(path, place, place.file.parent, None, options, trust), None)
 
-    return rows
+    return rows  # type: ignore[return-value]
 
 
 def refused(read: Read, message: str, path: str, **options: Any) -> None:
@@ -166,11 +166,11 @@ def test_the_hub_reads_no_file_of_ours(read: Read, path: str, options: Any) -> N
 
 
 def test_the_hub_may_be_asked_for_its_own() -> None:
-    reach = Reach(Path("task"))
+    reach = FileAccess(Path("task"))
     reach.refuse_remote("gsm8k", {"revision": "main"})
     reach.refuse_remote("org/set", {"data_files": "data/test.parquet", "data_dir": "main"})
     reach.refuse_remote("json", {"data_files": "https://example.org/x.json"})
-    Reach(Path("task"), True).refuse_remote("text", {"data_files": "/etc/passwd"})
+    FileAccess(Path("task"), True).refuse_remote("text", {"data_files": "/etc/passwd"})
 
 
 # --- the task file ---------------------------------------------------------------------------

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from passband.tasks.file.yaml_file import (
-    LARGEST,
+    LARGEST_FILE,
     FunctionReference,
     plain_json,
     read_with_includes,
@@ -110,7 +110,7 @@ def test_a_bomb_of_aliases_is_refused_at_once(write):
 
 def test_a_large_file_is_refused(tmp_path):
     path = tmp_path / "t.yaml"
-    path.write_bytes(b"a: " + b"x" * (2 * LARGEST))
+    path.write_bytes(b"a: " + b"x" * (2 * LARGEST_FILE))
     assert "larger than" in messages(path)[0]
 
 

@@ -426,8 +426,8 @@ def test_files_that_cannot_be_read() -> None:
 
 
 def test_rows_beyond_those_that_were_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("plain_data_rows", "data_task"):
-        monkeypatch.setattr(f"passband.tasks.{module}.LOOKED_AT", 2)
+    for module in ("columns", "load"):
+        monkeypatch.setattr(f"passband.tasks.guess.{module}.LOOKED_AT", 2)
     rows = [{"question": f"{n}?", "answer": str(n)} for n in range(4)]
     assert len(load_data_task(written(*rows)).load(None)) == 4
     for column in ("question", "answer"):

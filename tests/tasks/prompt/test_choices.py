@@ -4,7 +4,7 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.tasks.file.loader import load_task
-from passband.tasks.prompt.choices import ChoiceOrder, example_key
+from passband.tasks.prompt.field import ChoiceOrder, example_key
 
 CHOICES = ("right", "a", "b", "c")
 ROWS = [

@@ -5,7 +5,7 @@ import pytest
 
 from passband.errors import InvalidInput, Place
 from passband.tasks.prompt.fewshot import ExamplePool, Prompt, Turn
-from passband.tasks.prompt.field import Answers, ProblemField
+from passband.tasks.prompt.field import ProblemField, RowTargets
 
 PLACE = Place(Path("t.yaml"), 1)
 ROWS = [{"q": f"q{i}", "a": f"a{i}"} for i in range(6)]
@@ -16,7 +16,7 @@ def field(setting: object) -> ProblemField:
 
 
 def turn(prefix: str | None = None, delimiter: str = " ", text: str = "Q: {{ q }}\nA:") -> Turn:
-    answers = Answers(field("a"), None)
+    answers = RowTargets(field("a"), None)
     return Turn(field(text), answers, field(prefix) if prefix is not None else None, delimiter)
 
 
@@ -53,7 +53,7 @@ def test_a_prefix_is_set_off_only_where_no_space_is(prefix, text, expected):
 
 
 def test_several_targets_show_the_first():
-    shown = Turn(field("q"), Answers(field(["x", "y"]), None), None, " ")
+    shown = Turn(field("q"), RowTargets(field(["x", "y"]), None), None, " ")
     assert prompt(shown, number=1) == "q1 x\n\nq0"
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput, Place
-from passband.tasks.prompt.field import Answers, ProblemField
+from passband.tasks.prompt.field import ProblemField, RowTargets
 
 PLACE = Place(Path("t.yaml"), 7)
 ROW = {"question": "What?", "n": 3, "list": ["x", "y"], "none": None, "text": "['a', 'b']"}
@@ -19,7 +19,7 @@ def text(setting: object) -> str:
 
 def targets(setting: object, choice: object = None) -> tuple[str, ...]:
     choices = None if choice is None else field(choice, "doc_to_choice")
-    answers = Answers(field(setting, "doc_to_target"), choices)
+    answers = RowTargets(field(setting, "doc_to_target"), choices)
     return answers.targets(ROW, ROW, answers.choices(ROW, ROW, "p1"), "p1")
 
 

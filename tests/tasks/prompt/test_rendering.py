@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def no_worker_left() -> Iterator[None]:
     pool.close()
 
 
-def rendered(source: str, rows: list[dict[str, object]]) -> list[str]:
+def rendered(source: str, rows: list[dict[str, Any]]) -> list[str]:
     renderer = Renderer(Template(source))
     renderer.expect(rows)
     return [renderer.render(row) for row in rows]
@@ -36,12 +37,12 @@ def test_rows_go_to_a_worker_in_batches(monkeypatch: pytest.MonkeyPatch) -> None
     sent = []
     call = pool.call
 
-    def counted(function: str, arguments: list[str], *, seconds: float) -> object:
+    def counted(function: str, arguments: list[object], *, seconds: float) -> object:
         sent.append(function)
         return call(function, arguments, seconds=seconds)
 
     monkeypatch.setattr(pool, "call", counted)
-    rows: list[dict[str, object]] = [{"text": f"a {n}"} for n in range(600)]
+    rows: list[dict[str, Any]] = [{"text": f"a {n}"} for n in range(600)]
     assert rendered(NOT_SIMPLE, rows) == [f"A-{n}" for n in range(600)]
     assert sent == ["render"] * 3
 
@@ -68,7 +69,7 @@ def test_trusted_templates_are_rendered_here() -> None:
 
 
 def test_a_reply_is_bounded_and_the_rest_is_asked_for_again() -> None:
-    rows: list[dict[str, object]] = [{"n": n} for n in range(12)]
+    rows: list[dict[str, Any]] = [{"n": n} for n in range(12)]
     renderer = Renderer(Template("{{ 'x' * 900000 }}{{ n * 1 }}"))
     renderer.expect(rows)
     for n, row in enumerate(rows):
@@ -78,7 +79,7 @@ def test_a_reply_is_bounded_and_the_rest_is_asked_for_again() -> None:
 
 def test_an_error_costs_its_own_row() -> None:
     renderer = Renderer(Template("{% set y = 1 %}{{ 10 / n }}"))
-    rows: list[dict[str, object]] = [{"n": 1}, {"n": 0}, {"m": 2, "k": 3}, {"n": 5}]
+    rows: list[dict[str, Any]] = [{"n": 1}, {"n": 0}, {"m": 2, "k": 3}, {"n": 5}]
     renderer.expect(rows)
     assert renderer.render(rows[0]) == "10.0"
     with pytest.raises(InvalidInput, match="the template failed: division by zero"):
@@ -212,10 +213,10 @@ BOMB = "{{ ((5).to_bytes(2000000000,'big'))|length }}"
                                               "doc_to_target": BOMB}},
     ],
 )  # fmt: skip
-def test_every_field_is_rendered_with_limits(tmp_path: Path, fields: dict[str, object]) -> None:
+def test_every_field_is_rendered_with_limits(tmp_path: Path, fields: dict[str, Any]) -> None:
     path = task(tmp_path, "bomb", **fields)
     with pytest.raises(InvalidInput, match=r"of problem .0.: the template failed: .*memory"):
-        load_task(path).load()
+        load_task(path).load()  # type: ignore[call-arg]
 
 
 def test_examples_are_written_as_they_are_here(tmp_path: Path) -> None:
@@ -223,6 +224,6 @@ def test_examples_are_written_as_they_are_here(tmp_path: Path) -> None:
     upper = "{% set q = question %}{{ q | upper }}"
     path = task(tmp_path, "shots", doc_to_text=upper, num_fewshot=3)
     (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    there = load_task(path).load()
-    assert there == load_task(path, trust=True).load()
+    there = load_task(path).load()  # type: ignore[call-arg]
+    assert there == load_task(path, trust=True).load()  # type: ignore[call-arg]
     assert pool._idle

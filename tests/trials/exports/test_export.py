@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.stats.data.outcomes import Outcomes
-from passband.trials.encoding import canonical
+from passband.trials.encoding import canonical_json
 from passband.trials.exports import export as module
-from passband.trials.exports.export import EXPORTS, export
+from passband.trials.exports.export import EXPORT_FORMATS, export_trials
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
 from support.samples.stores import TASK, any_text, begin, filled, problem, trial_rows, writing
@@ -45,7 +45,7 @@ def written(directory: Path, rows: list[TrialRow], *, batch: int = 3) -> Path:
 def exported(directory: Path, form: str = "jsonl", *, timing: bool = False) -> bytes:
     file = io.BytesIO()
     with Trials(directory) as trials:
-        export(trials, trials.runs(), form, file, timing=timing)
+        export_trials(trials, trials.runs(), form, file, timing=timing)
     return file.getvalue()
 
 
@@ -100,7 +100,7 @@ def test_what_has_no_score_has_none(tmp_path: Path) -> None:
 )
 def test_targets(tmp_path: Path, targets: list[str], shown: str | None) -> None:
     with writing(tmp_path) as store:
-        run, _ = begin(store, [ProblemRow(0, "p", canonical({"targets": targets}))])
+        run, _ = begin(store, [ProblemRow(0, "p", canonical_json({"targets": targets}))])
         store.append(run, [TrialRow(0, 0, "ok", "x")])
     assert lines(tmp_path)[0]["target"] == shown
 
@@ -118,7 +118,7 @@ def test_several_tasks_share_their_columns(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("form", EXPORTS)
+@pytest.mark.parametrize("form", EXPORT_FORMATS)
 def test_a_run_without_trials_is_an_empty_table(tmp_path: Path, form: str) -> None:
     with writing(tmp_path / "run") as store:
         begin(store)
@@ -137,7 +137,7 @@ def test_a_run_without_trials_is_an_empty_table(tmp_path: Path, form: str) -> No
 
 def test_our_own_statistics_read_it(tmp_path: Path) -> None:
     directory = filled(tmp_path / "run", [[1, 0, 1], [0, 0, 0]])
-    for form in EXPORTS:
+    for form in EXPORT_FORMATS:
         path = tmp_path / f"out.{form}"
         path.write_bytes(exported(directory, form))
         found = Outcomes.from_file(path)
@@ -148,7 +148,7 @@ def test_our_own_statistics_read_it(tmp_path: Path) -> None:
 # -- the same bytes --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", EXPORTS)
+@pytest.mark.parametrize("form", EXPORT_FORMATS)
 def test_the_same_trials_are_the_same_bytes(tmp_path: Path, form: str) -> None:
     one = written(tmp_path / "one", ROWS, batch=6)
     slower = [replace(row, latency_ms=9, attempts=9, request_id="id-9") for row in ROWS[::-1]]
@@ -240,7 +240,7 @@ def test_parquet_round_trip(tmp_path: Path) -> None:
     directory = written(tmp_path / "run", rows)
     path = tmp_path / "out.parquet"
     with Trials(directory) as trials:
-        export(trials, trials.runs(), "parquet", path, timing=True)
+        export_trials(trials, trials.runs(), "parquet", path, timing=True)
     found = pq.read_table(path).to_pylist()
     expected = lines(directory, timing=True)
     expected[-1]["completion"] = "a\0b \\ud800 é"
@@ -272,7 +272,7 @@ def test_parquet_without_pyarrow_says_what_to_install(
 # -- whole files or none ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", EXPORTS)
+@pytest.mark.parametrize("form", EXPORT_FORMATS)
 @pytest.mark.parametrize("there", [False, True])
 def test_an_export_that_fails_leaves_nothing(
     tmp_path: Path, form: str, there: bool, monkeypatch: pytest.MonkeyPatch
@@ -293,7 +293,7 @@ def test_an_export_that_fails_leaves_nothing(
     found = module.rows
     monkeypatch.setattr(module, "rows", failing)
     with Trials(directory) as trials, pytest.raises(OSError, match="No space left"):
-        export(trials, trials.runs(), form, path)
+        export_trials(trials, trials.runs(), form, path)
     assert [each.name for each in folder.iterdir()] == ([path.name] if there else [])
     if there:
         assert path.read_text() == "earlier"
@@ -304,7 +304,7 @@ def test_an_earlier_file_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "trials.jsonl"
     path.write_text("earlier " * 10_000)
     with Trials(directory) as trials:
-        export(trials, trials.runs(), "jsonl", path)
+        export_trials(trials, trials.runs(), "jsonl", path)
     assert path.read_bytes() == exported(directory)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["run", "trials.jsonl"]
 
@@ -315,7 +315,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     link = tmp_path / "trials.jsonl"
     link.symlink_to(tmp_path / "far" / "there.jsonl")
     with Trials(directory) as trials:
-        export(trials, trials.runs(), "jsonl", link)
+        export_trials(trials, trials.runs(), "jsonl", link)
     assert link.is_symlink()
     assert (tmp_path / "far" / "there.jsonl").read_bytes() == exported(directory)
 
@@ -329,7 +329,7 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
     reader.start()
     with Trials(directory) as trials:
-        export(trials, trials.runs(), "jsonl", pipe)
+        export_trials(trials, trials.runs(), "jsonl", pipe)
     reader.join()
     assert got == [exported(directory)]
     assert pipe.is_fifo()

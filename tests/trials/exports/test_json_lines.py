@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from passband.trials.exports.export import EXPORTS, export, export_columns, lines, rows
+from passband.trials.exports.export import (
+    EXPORT_FORMATS,
+    export_columns,
+    export_trials,
+    lines,
+    rows,
+)
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from support.samples.stores import any_rows, begin, problem, writing
@@ -23,7 +29,7 @@ def test_lines_are_those_of_rows(tmp_path_factory: pytest.TempPathFactory, row: 
         store.append(run, [row])
     with Trials(directory) as trials:
         simple = io.BytesIO()
-        EXPORTS["jsonl"](
+        EXPORT_FORMATS["jsonl"](
             simple, export_columns(trials, trials.runs()), rows(trials, trials.runs()), ()
         )
         assert b"".join(lines(trials, trials.runs())) == simple.getvalue()
@@ -35,9 +41,9 @@ def test_times_and_further_scorers_have_columns_too(tmp_path: Path) -> None:
         store.append(run, [TrialRow(0, 0, "ok", "x", latency_ms=5)])
     with Trials(tmp_path / "run") as trials:
         for timing in (False, True):
-            export(trials, trials.runs(), "jsonl", tmp_path / "file", timing=timing)
+            export_trials(trials, trials.runs(), "jsonl", tmp_path / "file", timing=timing)
             simple = io.BytesIO()
             table = rows(trials, trials.runs(), timing=timing)
-            EXPORTS["jsonl"](simple, [], table, ())
+            EXPORT_FORMATS["jsonl"](simple, [], table, ())
             assert (tmp_path / "file").read_bytes() == simple.getvalue()
             assert (b'"latency_ms":5' in simple.getvalue()) == timing

@@ -12,10 +12,10 @@ import pytest
 
 from passband.errors import InvalidInput, PassbandError
 from passband.trials.file.checksums import is_intact
-from passband.trials.file.schema import FILE, TABLES, CorruptStore
+from passband.trials.file.schema import STORE_FILE, TABLES, CorruptStore
 from passband.trials.reader import Trials
-from passband.trials.repair.salvage import salvage
-from passband.trials.rows import AttemptRow, ScorerEntry, ScoreRow, TrialRow
+from passband.trials.repair.salvage import salvage_store
+from passband.trials.rows import AttemptRow, ScorerEntry, ScoreRow, Status, TrialRow
 from passband.trials.settings import SettingsChanged
 from passband.trials.store import Store
 from support.fuzz.flips import FAILURES, everything, flip, is_part_of, originals, rows_of
@@ -39,7 +39,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
             statuses = ["ok"] * 8 + ["truncated", "refused", "gave_up"]
             for at in range(6):
                 for trial in range(8):
-                    status = rng.choice(statuses)
+                    status: Status = rng.choice(statuses)  # type: ignore[arg-type]
                     scores = [
                         ScoreRow(one, float(rng.random() < 0.5), answer="42", rule="boxed"),
                         ScoreRow(two, rng.random(), detail="so"),
@@ -58,18 +58,18 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def flipped(original: Path, new: Path, bit: int) -> Path:
     new.mkdir(exist_ok=True)
-    data = bytearray((original / FILE).read_bytes())
+    data = bytearray((original / STORE_FILE).read_bytes())
     data[bit // 8] ^= 1 << bit % 8
     for path in new.iterdir():
         path.unlink()
-    (new / FILE).write_bytes(data)
+    (new / STORE_FILE).write_bytes(data)
     return new
 
 
 def test_a_flipped_bit_never_gives_other_data(original: Path, tmp_path: Path) -> None:
     expected = everything(original)
     rng = random.Random(7)
-    size = (original / FILE).stat().st_size
+    size = (original / STORE_FILE).stat().st_size
     noticed = 0
     for _ in range(FLIPS):
         bit = rng.randrange(8 * size)
@@ -84,7 +84,7 @@ def test_a_flipped_bit_never_gives_other_data(original: Path, tmp_path: Path) ->
 def test_a_flipped_bit_is_not_resumed_upon(original: Path, tmp_path: Path) -> None:
     """A writer raises what a reader raises, or goes on with what was there."""
     rng = random.Random(8)
-    size = (original / FILE).stat().st_size
+    size = (original / STORE_FILE).stat().st_size
     for _ in range(60):
         bad = flipped(original, tmp_path / "bad", rng.randrange(8 * size))
         try:
@@ -106,11 +106,11 @@ def test_a_flipped_bit_is_not_resumed_upon(original: Path, tmp_path: Path) -> No
 def test_salvage_gives_back_only_what_was_written(original: Path, tmp_path: Path) -> None:
     expected = rows_of(original)
     rng = random.Random(9)
-    size = (original / FILE).stat().st_size
+    size = (original / STORE_FILE).stat().st_size
     for number in range(40):
         bad = flipped(original, tmp_path / f"bad{number}", rng.randrange(8 * size))
         try:
-            salvage(bad, tmp_path / f"new{number}")
+            salvage_store(bad, tmp_path / f"new{number}")
         except PassbandError:  # nothing can be read
             continue
         for place, row in rows_of(tmp_path / f"new{number}").items():
@@ -171,8 +171,8 @@ DELETIONS = {
 
 def copied(original: Path, new: Path, statement: str) -> Path:
     new.mkdir()
-    (new / FILE).write_bytes((original / FILE).read_bytes())
-    with closing(sqlite3.connect(new / FILE, isolation_level=None)) as connection:
+    (new / STORE_FILE).write_bytes((original / STORE_FILE).read_bytes())
+    with closing(sqlite3.connect(new / STORE_FILE, isolation_level=None)) as connection:
         assert connection.execute(statement).rowcount > 0
     return new
 
@@ -180,7 +180,7 @@ def copied(original: Path, new: Path, statement: str) -> Path:
 def test_a_completion_belongs_to_one_trial(original: Path, tmp_path: Path) -> None:
     """Two rows whose completions change places are both as they were written."""
     bad = copied(original, tmp_path / "bad", "UPDATE trial SET body=body WHERE run=1 AND problem=0")
-    with closing(sqlite3.connect(bad / FILE, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(bad / STORE_FILE, isolation_level=None)) as connection:
         (row,) = connection.execute(
             "SELECT * FROM body WHERE run=1 AND problem=0 LIMIT 1"
         ).fetchall()
@@ -234,10 +234,10 @@ def test_flips_of_every_kind_are_harmless_or_noticed(tmp_path: Path) -> None:
 
 def test_a_table_whose_name_is_not_text_is_salvaged(original: Path, tmp_path: Path) -> None:
     """SQLite puts the name into its message, which Python then cannot decode."""
-    data = bytearray((original / FILE).read_bytes())
+    data = bytearray((original / STORE_FILE).read_bytes())
     start = data.index(b"CREATE TABLE attempt")
     data[start + 25] ^= 0x80
     (tmp_path / "bad").mkdir()
-    (tmp_path / "bad" / FILE).write_bytes(data)
-    salvage(tmp_path / "bad", tmp_path / "new")
+    (tmp_path / "bad" / STORE_FILE).write_bytes(data)
+    salvage_store(tmp_path / "bad", tmp_path / "new")
     assert rows_of(tmp_path / "new") == rows_of(original)

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
 from passband.trials.file.judge_calls import CallTotals
-from passband.trials.file.schema import FILE, CorruptStore
+from passband.trials.file.schema import STORE_FILE, CorruptStore
 from passband.trials.reader import Trials
-from passband.trials.repair.audit import audit
+from passband.trials.repair.audit import audit_store
 from passband.trials.rows import CALL_STATUSES, CallRow, TrialRow
 from support.fuzz.properties import one_in
 from support.samples.stores import TASK, any_calls, begin, call, filled, problem, writing
@@ -42,7 +42,7 @@ def test_calls_are_read_as_they_were_written(
         store.add_calls(rows[cut:])
         for row in rows:
             assert row in store.calls(row.scorer, row.problem, row.trial)
-    assert audit(directory).damage == []
+    assert audit_store(directory).damage == []
     expected: dict[int, list[CallRow]] = defaultdict(list)
     for row in sorted(rows, key=place):
         expected[row.scorer].append(row)
@@ -101,7 +101,7 @@ def test_a_call_is_recorded_once(tmp_path: Path) -> None:
         store.add_calls([call(1, 0, 0, 1, attempt=2)])
     with Trials(tmp_path) as trials:
         assert trials.call_totals(1).calls == 3
-    assert audit(tmp_path).is_intact
+    assert audit_store(tmp_path).is_intact
 
 
 @pytest.mark.parametrize(
@@ -167,11 +167,11 @@ def test_calls_are_forgotten_with_their_problem_and_their_run(tmp_path: Path) ->
         store.add_problems(1, [problem(0), problem(1, target="43")])
         assert store.calls(1, 1, 0) == []
         assert store.calls(1, 0, 0) == [call(1, 0, 0)]
-    assert audit(tmp_path).damage == []
+    assert audit_store(tmp_path).damage == []
     with writing(tmp_path) as store:  # other settings, and nothing was asked
         store.begin(TASK, "tiny", spec={"seed": "t"}, config={})
         assert store._all("SELECT * FROM call") == []
-    assert audit(tmp_path).damage == []
+    assert audit_store(tmp_path).damage == []
 
 
 def test_a_trial_that_is_asked_again_keeps_its_calls(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_trial_that_is_asked_again_keeps_its_calls(tmp_path: Path) -> None:
         store.add_calls([call(1, 0, 0)])
         store.append(run, [TrialRow(0, 0, "ok", "whole")], again=True)
         assert store.calls(1, 0, 0) == [call(1, 0, 0)]
-    assert audit(tmp_path).damage == []
+    assert audit_store(tmp_path).damage == []
 
 
 DYING = """
@@ -211,7 +211,7 @@ def test_a_paid_reply_survives_a_kill(tmp_path: Path) -> None:
     with writing(tmp_path) as store:
         found = store.replies(row.key for row in rows)
         assert [found[row.key] for row in rows] == [[row] for row in rows]
-    assert audit(tmp_path).damage == []
+    assert audit_store(tmp_path).damage == []
 
 
 DAMAGE = {
@@ -232,7 +232,7 @@ def test_a_damaged_call_is_named(tmp_path: Path, what: str) -> None:
     expected = "a row of call is not what was written: trial 0 of problem 'p1' of sums"
     with Trials(directory) as trials, pytest.raises(CorruptStore, match=expected):
         list(trials.calls(1))
-    assert audit(directory).damage == [expected]
+    assert audit_store(directory).damage == [expected]
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_a_damaged_call_is_named(tmp_path: Path, what: str) -> None:
 def test_a_lost_row_is_missed(tmp_path: Path, statement: str, damage: str) -> None:
     directory = judged(tmp_path / "run")
     changed(directory, statement)
-    assert any(damage in line for line in audit(directory).damage)
+    assert any(damage in line for line in audit_store(directory).damage)
     with Trials(directory) as trials, pytest.raises(CorruptStore):
         _ = list(trials.calls(1)), trials.call_totals(1)
     if "FROM call" not in statement:
@@ -265,12 +265,12 @@ def test_a_call_of_an_unknown_status_or_codec_is_damage(tmp_path: Path) -> None:
         directory = judged(tmp_path / str(column))
         values = list(packed_call(call(1, 2, 1))[:-1])
         values[column] = value
-        with closing(sqlite3.connect(directory / FILE, isolation_level=None)) as connection:
+        with closing(sqlite3.connect(directory / STORE_FILE, isolation_level=None)) as connection:
             row = packed("call", tuple(values))
             connection.execute(f"INSERT {INTO['call']} {MARKS['call']}", row)
         with Trials(directory) as trials, pytest.raises(CorruptStore, match=message):
             list(trials.calls(1))
-        assert any(message in line for line in audit(directory).damage)
+        assert any(message in line for line in audit_store(directory).damage)
 
 
 def test_a_store_without_judges_has_no_calls(tmp_path: Path) -> None:
@@ -289,5 +289,5 @@ def judged(directory: Path) -> Path:
 
 
 def changed(directory: Path, statement: str) -> None:
-    with closing(sqlite3.connect(directory / FILE, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(directory / STORE_FILE, isolation_level=None)) as connection:
         assert connection.execute(statement).rowcount > 0

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from passband.trials.file.open_file import StoreLost
-from passband.trials.file.schema import FILE
-from passband.trials.repair.audit import audit
+from passband.trials.file.schema import STORE_FILE
+from passband.trials.repair.audit import audit_store
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
 from support.samples.stores import begin, filled, read_back, writing
@@ -37,7 +37,7 @@ def test_a_moved_store_takes_what_is_still_to_come(store: Store, tmp_path: Path)
     store.directory.rename(tmp_path / "elsewhere")
     lost = store.lost()
     assert lost is not None
-    assert (lost.state, lost.where) == ("moved", tmp_path / "elsewhere" / FILE)
+    assert (lost.state, lost.where) == ("moved", tmp_path / "elsewhere" / STORE_FILE)
     assert f"--out {tmp_path / 'elsewhere'} to go on" in str(lost)
     store.append(1, [TrialRow(1, 0, "ok", "late")])
     assert store.saved(lost) is lost
@@ -51,12 +51,12 @@ def deleted(directory: Path, tmp_path: Path) -> None:
 
 
 def file_deleted(directory: Path, tmp_path: Path) -> None:
-    (directory / FILE).unlink()
+    (directory / STORE_FILE).unlink()
 
 
 def replaced(directory: Path, tmp_path: Path) -> None:
     filled(tmp_path / "other", [[1, 0, 1]], model="other")
-    (tmp_path / "other" / FILE).replace(directory / FILE)
+    (tmp_path / "other" / STORE_FILE).replace(directory / STORE_FILE)
 
 
 @pytest.mark.parametrize("deed", [deleted, file_deleted, replaced])
@@ -72,7 +72,7 @@ def test_a_store_without_a_name_is_copied(
     error = store.saved(lost)
     store.close()
     assert f"--out {tmp_path / 'run.saved'} to go on" in str(error)
-    assert audit(tmp_path / "run.saved").is_intact
+    assert audit_store(tmp_path / "run.saved").is_intact
     assert len(read_back(tmp_path / "run.saved")[1]) == 6
     with writing(tmp_path / "run.saved") as again:
         assert begin(again) == (1, [1])
@@ -93,7 +93,7 @@ def test_a_copy_that_cannot_be_made_is_not_promised(store: Store, tmp_path: Path
 
 @pytest.mark.parametrize("size", [0, 4096])
 def test_a_store_cut_short_takes_nothing_more(store: Store, tmp_path: Path, size: int) -> None:
-    path = store.directory / FILE
+    path = store.directory / STORE_FILE
     with path.open("r+b") as file:
         file.truncate(size)
     lost = store.lost()
@@ -103,23 +103,25 @@ def test_a_store_cut_short_takes_nothing_more(store: Store, tmp_path: Path, size
         store.append(1, [TrialRow(1, 0, "ok", "late")])
     store.close()  # which would bring the log into what is left
     assert path.stat().st_size == size
-    assert (store.directory / f"{FILE}-wal").stat().st_size > 0
+    assert (store.directory / f"{STORE_FILE}-wal").stat().st_size > 0
 
 
 def test_a_store_that_another_overwrites_is_not_mixed_with_it(store: Store, tmp_path: Path) -> None:
     """As `cp` does: the same file with other contents."""
     filled(tmp_path / "other", [[1, 0] * 200], model="other")
-    shutil.copyfile(tmp_path / "other" / FILE, store.directory / FILE)
+    shutil.copyfile(tmp_path / "other" / STORE_FILE, store.directory / STORE_FILE)
     with pytest.raises(StoreLost, match="was overwritten by another program"):
         store.append(1, [TrialRow(1, 0, "ok", "late")])
     store.close()
-    assert (store.directory / FILE).read_bytes() == (tmp_path / "other" / FILE).read_bytes()
+    assert (store.directory / STORE_FILE).read_bytes() == (
+        tmp_path / "other" / STORE_FILE
+    ).read_bytes()
 
 
 def test_a_checkpoint_by_another_program_is_no_loss(store: Store) -> None:
     store.begin_session(4)
     store.append(1, [TrialRow(2, 0, "ok", "later")])
-    with closing(sqlite3.connect(store.directory / FILE)) as other:
+    with closing(sqlite3.connect(store.directory / STORE_FILE)) as other:
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     store.append(1, [TrialRow(1, 0, "ok", "late")])
     store.close()
@@ -131,7 +133,7 @@ def test_a_log_that_is_deleted_is_noticed_and_nothing_is_lost(
     store: Store, is_replaced: bool
 ) -> None:
     """Commits go on into a log without a name, which would end with the process."""
-    log = store.directory / f"{FILE}-wal"
+    log = store.directory / f"{STORE_FILE}-wal"
     log.unlink()
     if is_replaced:
         log.touch()
@@ -141,5 +143,5 @@ def test_a_log_that_is_deleted_is_noticed_and_nothing_is_lost(
     assert "run the same command to go on" in str(store.saved(lost))
     store.append(1, [TrialRow(1, 0, "ok", "late")])
     store.close()
-    assert audit(store.directory).is_intact
+    assert audit_store(store.directory).is_intact
     assert len(read_back(store.directory)[1]) == 6

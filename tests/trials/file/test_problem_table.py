@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput
-from passband.trials.encoding import canonical
+from passband.trials.encoding import canonical_json
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
 from passband.trials.settings import SettingsChanged
@@ -48,9 +48,9 @@ def test_the_same_problem_written_otherwise_is_the_same(
 ) -> None:
     """A data set may lose a null, or write 1 as 1.0, between two versions of a library."""
     with writing(tmp_path) as store:
-        run, _ = begin(store, [replace(problem(0), record=canonical({"doc": before}))])
+        run, _ = begin(store, [replace(problem(0), record=canonical_json({"doc": before}))])
         store.append(run, [TrialRow(0, 0, "ok", "x")])
-        store.add_problems(run, [replace(problem(0), record=canonical({"doc": after}))])
+        store.add_problems(run, [replace(problem(0), record=canonical_json({"doc": after}))])
 
 
 def test_data_may_grow_at_the_front_and_be_put_in_another_order(tmp_path: Path) -> None:

@@ -14,8 +14,15 @@ import pytest
 
 from passband.errors import InvalidInput, PassbandError
 from passband.trials.file import connection as connection_module
-from passband.trials.file.schema import APPLICATION, FILE, VERSION, CorruptStore, EmptyStore
-from passband.trials.reader import Trials, is_run_directory
+from passband.trials.file.schema import (
+    APPLICATION,
+    STORE_FILE,
+    VERSION,
+    CorruptStore,
+    EmptyStore,
+    is_run_directory,
+)
+from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
 from support.samples.stores import begin, filled, problem, read_back, writing
@@ -25,12 +32,12 @@ PAGE = 4096
 
 def contents(directory: Path) -> dict[str, bytes]:
     """The file and its log; the lock, the shared memory and an empty log may come and go."""
-    found = {path.name: path.read_bytes() for path in directory.glob(f"{FILE}*")}
+    found = {path.name: path.read_bytes() for path in directory.glob(f"{STORE_FILE}*")}
     return {name: data for name, data in found.items() if data and not name.endswith("-shm")}
 
 
 def changed(directory: Path, statement: str) -> None:
-    with closing(sqlite3.connect(directory / FILE)) as connection:
+    with closing(sqlite3.connect(directory / STORE_FILE)) as connection:
         connection.execute(statement)
 
 
@@ -46,7 +53,7 @@ both = pytest.mark.parametrize("opened", OPENINGS, ids=["write", "read"])
 
 @both
 def test_somebody_elses_file_is_refused_and_left_alone(tmp_path: Path, opened) -> None:
-    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+    with closing(sqlite3.connect(tmp_path / STORE_FILE)) as connection:
         connection.execute("CREATE TABLE run(x)")
     before = contents(tmp_path)
     with pytest.raises(InvalidInput, match=r"an SQLite file, but not one of passband's\."):
@@ -67,20 +74,20 @@ def test_a_newer_version_is_refused(tmp_path: Path, opened) -> None:
 @both
 @pytest.mark.parametrize("text", [b"not a database" * 500, b"SQLite format 3\0" + b"\xff" * 9000])
 def test_what_is_no_database_is_damaged(tmp_path: Path, opened, text: bytes) -> None:
-    (tmp_path / FILE).write_bytes(text)
+    (tmp_path / STORE_FILE).write_bytes(text)
     with pytest.raises(CorruptStore, match=r"damaged .* Nothing was changed\. passband salvage"):
         opened(tmp_path)
-    assert contents(tmp_path) == {FILE: text}
+    assert contents(tmp_path) == {STORE_FILE: text}
 
 
 @both
 def test_a_damaged_page_is_found_and_left_alone(tmp_path: Path, opened) -> None:
     directory = filled(tmp_path / "run", [[1, 0] * 50] * 20)
-    path = directory / FILE
+    path = directory / STORE_FILE
     for page in range(1, path.stat().st_size // PAGE, 7):
         bad = tmp_path / f"bad{page}"
         shutil.copytree(directory, bad)
-        overwrite(bad / FILE, page)
+        overwrite(bad / STORE_FILE, page)
         before = contents(bad)
         with pytest.raises(CorruptStore, match="is damaged"):
             opened(bad)
@@ -107,7 +114,7 @@ def crashed(directory: Path) -> Path:
     tests = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, "-c", DYING, str(directory), str(tests)])
     assert done.returncode == -signal.SIGKILL
-    assert (directory / f"{FILE}-wal").stat().st_size > 0
+    assert (directory / f"{STORE_FILE}-wal").stat().st_size > 0
     return directory
 
 
@@ -117,10 +124,10 @@ def test_a_damaged_store_with_a_log_stays_as_it_is(tmp_path: Path, opened) -> No
     """Opening for writing would bring the log into the file, damaged as it is."""
     directory = crashed(filled(tmp_path / "run", [[1, 0] * 50] * 20))
     found = 0
-    for page in range(1, (directory / FILE).stat().st_size // PAGE, 5):
+    for page in range(1, (directory / STORE_FILE).stat().st_size // PAGE, 5):
         bad = tmp_path / f"bad{page}"
         shutil.copytree(directory, bad)
-        overwrite(bad / FILE, page)
+        overwrite(bad / STORE_FILE, page)
         before = contents(bad)
         try:
             opened(bad).close()  # where the log has the page as well, all is well
@@ -140,7 +147,7 @@ def test_what_a_killed_writer_left_is_all_there(tmp_path: Path) -> None:
 
 
 def test_a_file_without_tables_holds_no_trials(tmp_path: Path) -> None:
-    (tmp_path / FILE).touch()
+    (tmp_path / STORE_FILE).touch()
     with pytest.raises(EmptyStore, match="holds no trials yet"):
         Trials(tmp_path)
     filled(tmp_path, [[1]])
@@ -154,13 +161,13 @@ def test_a_store_cut_off_to_nothing_is_not_a_new_one(
 ) -> None:
     """Else everything would be asked again without a word."""
     filled(tmp_path, [[1, 0]])
-    (tmp_path / FILE).write_bytes(b"")
+    (tmp_path / STORE_FILE).write_bytes(b"")
     if size is None:
-        with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        with closing(sqlite3.connect(tmp_path / STORE_FILE)) as connection:
             connection.execute("PRAGMA journal_mode=WAL")
     with pytest.raises(CorruptStore, match=r"it is empty, although trials .* delete the file"):
         opened(tmp_path)
-    (tmp_path / FILE).unlink()
+    (tmp_path / STORE_FILE).unlink()
     filled(tmp_path, [[1]])
     assert len(read_back(tmp_path)[1]) == 1
 
@@ -174,7 +181,7 @@ def test_an_empty_file_is_new_only_where_nothing_was_made(
     tmp_path: Path, lock: str, is_new: bool
 ) -> None:
     """A process may have been killed before it made its tables."""
-    (tmp_path / FILE).touch()
+    (tmp_path / STORE_FILE).touch()
     (tmp_path / "lock").write_text(lock)
     if is_new:
         filled(tmp_path, [[1]])
@@ -190,7 +197,7 @@ def test_a_copy_of_the_file_alone_is_a_store(tmp_path: Path) -> None:
         run, _ = begin(store)
         store.append(run, [TrialRow(0, 0, "ok", "x")])
         (tmp_path / "copy").mkdir()
-        shutil.copy(tmp_path / "run" / FILE, tmp_path / "copy")
+        shutil.copy(tmp_path / "run" / STORE_FILE, tmp_path / "copy")
         shutil.copy(tmp_path / "run" / "lock", tmp_path / "copy")
     with Trials(tmp_path / "copy") as trials:
         assert trials.runs() == []
@@ -207,7 +214,7 @@ def test_what_is_not_damage_is_not_called_so(tmp_path: Path) -> None:
     directory = filled(tmp_path, [[1]])
     with writing(directory) as store:
         store._connection.execute("PRAGMA busy_timeout=1")
-        with closing(sqlite3.connect(directory / FILE, isolation_level=None)) as other:
+        with closing(sqlite3.connect(directory / STORE_FILE, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(PassbandError, match=r"trials\.sqlite: database is locked") as found:
                 store.append(1, [TrialRow(0, 1, "ok", "x")])
@@ -219,7 +226,7 @@ def test_a_file_system_without_a_log_is_refused(monkeypatch: pytest.MonkeyPatch)
         closing(sqlite3.connect(":memory:")) as connection,
         pytest.raises(PassbandError, match="network drive"),
     ):
-        connection_module._prepare(connection, Path("run") / FILE)
+        connection_module._prepare(connection, Path("run") / STORE_FILE)
 
 
 def test_an_old_sqlite_is_told_apart_from_damage(
@@ -235,7 +242,7 @@ def test_an_old_sqlite_is_told_apart_from_damage(
 
 def test_the_file_says_what_it_is(tmp_path: Path) -> None:
     filled(tmp_path, [[1]])
-    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+    with closing(sqlite3.connect(tmp_path / STORE_FILE)) as connection:
         found = [
             connection.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("application_id", "user_version", "journal_mode")
@@ -286,7 +293,7 @@ def test_a_read_only_folder_can_be_read(tmp_path: Path) -> None:
 
 def test_a_read_only_folder_with_a_log_is_not_read_by_halves(tmp_path: Path) -> None:
     directory = crashed(tmp_path / "run")
-    (directory / f"{FILE}-shm").unlink()
+    (directory / f"{STORE_FILE}-shm").unlink()
     found = read_without_rights(directory)
     assert "its last trials are still in trials.sqlite-wal" in found
     assert "Copy the folder" in found
@@ -329,9 +336,9 @@ def test_a_reader_does_not_hold_up_the_writer(tmp_path: Path) -> None:
 def test_a_table_whose_name_is_not_text_is_damage(tmp_path: Path, opened) -> None:
     """SQLite puts the name into its message, which Python then cannot decode."""
     directory = filled(tmp_path, [[1]])
-    data = bytearray((directory / FILE).read_bytes())
+    data = bytearray((directory / STORE_FILE).read_bytes())
     start = data.index(b"CREATE TABLE session")
     data[start + 25] ^= 0x80
-    (directory / FILE).write_bytes(data)
+    (directory / STORE_FILE).write_bytes(data)
     with pytest.raises(CorruptStore, match="passband salvage"):
         opened(directory)

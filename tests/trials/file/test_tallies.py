@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from passband.trials.file import tallies as module
 from passband.trials.file.connection import connect
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 from passband.trials.reader import Trials
 from passband.trials.repair.salvage import rebuild
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, TrialRow
@@ -50,7 +50,7 @@ def counted(directory: Path) -> None:
 
 
 def stored(directory: Path) -> dict[str, list[tuple]]:
-    with closing(sqlite3.connect(directory / FILE)) as connection:
+    with closing(sqlite3.connect(directory / STORE_FILE)) as connection:
         return {
             table: [
                 row
@@ -77,8 +77,8 @@ def test_they_are_what_the_rows_give(tmp_path: Path, data: st.DataObject) -> Non
         )  # fmt: skip
     counted(directory)
     before = stored(directory)
-    with closing(connect(directory / FILE)) as connection:  # reads half characters, too
-        rebuild(connection, directory / FILE)
+    with closing(connect(directory / STORE_FILE)) as connection:  # reads half characters, too
+        rebuild(connection, directory / STORE_FILE)
     for table in TALLIES:  # but for the order of adding floating-point numbers
         assert [row[:4] for row in stored(directory)[table]] == [row[:4] for row in before[table]]
     counted(directory)
@@ -166,7 +166,7 @@ def test_a_commit_can_be_told_from_outside(tmp_path: Path) -> None:
 
 def test_counts_read_no_trial_and_no_score(tmp_path: Path) -> None:
     directory = filled(tmp_path, [[1, 0, 1], [0, 0, 1]])
-    with closing(sqlite3.connect(directory / FILE, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(directory / STORE_FILE, isolation_level=None)) as connection:
         connection.execute("DELETE FROM trial")
         connection.execute("DELETE FROM score")
     with Trials(directory) as trials:

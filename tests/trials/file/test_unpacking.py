@@ -11,7 +11,7 @@ from passband.errors import PassbandError
 from passband.trials.file import unpacking
 from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.connection import connect_to_read
-from passband.trials.file.schema import FILE, CorruptStore
+from passband.trials.file.schema import STORE_FILE, CorruptStore
 from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow, TrialRow
 from support.samples.stores import any_rows, begin, problem, writing
@@ -26,7 +26,7 @@ def stored(directory: Path, row: TrialRow) -> CheckedRows:
         row.source = None
         row.scores = [score._replace(scorer=scorer) for score in row.scores[:1]]
         store.append(run, [row])
-    return CheckedRows(connect_to_read(directory / FILE), directory / FILE)
+    return CheckedRows(connect_to_read(directory / STORE_FILE), directory / STORE_FILE)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
@@ -82,12 +82,12 @@ def test_a_flipped_bit_is_never_a_line(tmp_path: Path) -> None:
         for trial in usual:
             trial.scores = [ScoreRow(scorer, 1.0, "ok", "4", "marker")]
         store.append(run, usual)
-    whole, before = (tmp_path / FILE).read_bytes(), exported(tmp_path)
+    whole, before = (tmp_path / STORE_FILE).read_bytes(), exported(tmp_path)
     generator, refused = random.Random(11), 0
     for _ in range(300):
         data = bytearray(whole)
         data[generator.randrange(len(data))] ^= 1 << generator.randrange(8)
-        (tmp_path / FILE).write_bytes(data)
+        (tmp_path / STORE_FILE).write_bytes(data)
         try:
             found = exported(tmp_path)
         except PassbandError:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from passband.trials.file import writer
-from passband.trials.file.schema import FILE
+from passband.trials.file.schema import STORE_FILE
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
@@ -36,7 +36,7 @@ def sizes(
         before(trial)
         text = random.Random(trial).randbytes(170_000).decode("latin-1")  # nothing to compress
         store.append(1, [TrialRow(0, trial, "ok", text)])
-        found.append((store.directory / f"{FILE}-wal").stat().st_size)
+        found.append((store.directory / f"{STORE_FILE}-wal").stat().st_size)
     return found
 
 

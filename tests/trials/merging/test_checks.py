@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from passband.trials.merging.checks import Claims
+from passband.trials.merging.checks import MergeChecks
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.settings import SettingsChanged
@@ -15,7 +15,7 @@ from support.samples.stores import begin, problem, shard, writing
 
 
 def claim(*directories: Path) -> None:
-    claims = Claims()
+    claims = MergeChecks()
     for directory in directories:
         with Trials(directory) as trials:
             claims.add(trials)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from passband.trials.merging.overlap import conflict, contradiction, supersedes
+from passband.trials.merging.overlap import conflict_error, contradiction, supersedes
 from passband.trials.rows import ScoreRow, TrialRow
 
 ROW = TrialRow(0, 0, "ok", "text", "thought", 3, 4, 100, seed=7, scores=[ScoreRow(1, 1.0)])
@@ -13,7 +13,7 @@ NAMES = {1: ("exact", "1"), 2: ("other", "1")}
 
 
 def test_how_long_it_took_is_no_conflict() -> None:
-    assert conflict(ROW, replace(ROW, latency_ms=9_999, attempts=3)) is None
+    assert conflict_error(ROW, replace(ROW, latency_ms=9_999, attempts=3)) is None
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_how_long_it_took_is_no_conflict() -> None:
 )  # fmt: skip
 def test_what_a_reader_would_see_is_a_conflict(change: dict[str, object], words: str) -> None:
     other = replace(ROW, **change)  # type: ignore[arg-type]
-    assert conflict(ROW, other) == words
+    assert conflict_error(ROW, other) == words
     assert contradiction(ROW, NAMES, other, NAMES) == words
 
 

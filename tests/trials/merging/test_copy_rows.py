@@ -16,16 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
-from passband.trials.exports.export import export
+from passband.trials.exports.export import export_trials
 from passband.trials.file.lock import Busy
-from passband.trials.file.schema import FILE, CorruptStore
+from passband.trials.file.schema import STORE_FILE, CorruptStore
 from passband.trials.file.writer import DiskNearlyFull
 from passband.trials.merging.copy_rows import MergedStore
-from passband.trials.merging.merge import merge
-from passband.trials.merging.report import MergeReport
+from passband.trials.merging.entries import MergeReport
+from passband.trials.merging.merge import merge_directories
 from passband.trials.merging.rows import MergedRows
 from passband.trials.reader import Trials
-from passband.trials.repair.audit import audit
+from passband.trials.repair.audit import audit_store
 from passband.trials.rows import ScoreRow, TrialRow
 from passband.trials.settings import SettingsChanged
 from passband.trials.store import Store
@@ -40,7 +40,7 @@ EVERYTHING = [(at, trial) for at in range(5) for trial in range(6)]
 def exported(directory: Path) -> bytes:
     file = io.BytesIO()
     with Trials(directory) as trials:
-        export(trials, trials.runs(), "jsonl", file)
+        export_trials(trials, trials.runs(), "jsonl", file)
     return file.getvalue()
 
 
@@ -74,13 +74,13 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_three_shards_are_the_whole(tmp_path: Path, whole: Path, slow: list[int]) -> None:
     sources = shards(tmp_path)
-    before = [(source / FILE).read_bytes() for source in sources]
-    report = merge(sources, tmp_path / "out", low_water=0)
+    before = [(source / STORE_FILE).read_bytes() for source in sources]
+    report = merge_directories(sources, tmp_path / "out", low_water=0)
     assert (report.trials, report.trials_there, report.runs) == (len(EVERYTHING), 0, 1)
     assert (report.missing, report.warnings) == ((), ())
     assert exported(tmp_path / "out") == exported(whole)
-    assert audit(tmp_path / "out").damage == []
-    assert [(source / FILE).read_bytes() for source in sources] == before
+    assert audit_store(tmp_path / "out").damage == []
+    assert [(source / STORE_FILE).read_bytes() for source in sources] == before
     assert config(tmp_path / "out") == config(whole) == {}
     with Trials(tmp_path / "out") as found, Trials(whole) as expected:
         assert found.statuses(1) == expected.statuses(1)
@@ -95,26 +95,28 @@ def test_three_shards_are_the_whole(tmp_path: Path, whole: Path, slow: list[int]
 
 def test_merging_again_changes_nothing(tmp_path: Path, whole: Path, slow: list[int]) -> None:
     sources = shards(tmp_path)
-    merge(sources, tmp_path / "out", low_water=0)
-    again = merge(sources[::-1], tmp_path / "out", low_water=0)
+    merge_directories(sources, tmp_path / "out", low_water=0)
+    again = merge_directories(sources[::-1], tmp_path / "out", low_water=0)
     assert again == MergeReport(str(tmp_path / "out"), OF, trials_there=len(EVERYTHING))
     assert exported(tmp_path / "out") == exported(whole)
-    assert audit(tmp_path / "out").damage == []
+    assert audit_store(tmp_path / "out").damage == []
     assert not slow
 
 
 def test_one_after_the_other_and_what_is_missing(tmp_path: Path, whole: Path) -> None:
     one, two, three = shards(tmp_path)
     out = tmp_path / "out"
-    missing = merge([two], out, low_water=0).missing
+    missing = merge_directories([two], out, low_water=0).missing
     assert missing == ("sums by tiny: shards 1 and 3 of 3 are not merged yet",)
     assert config(out) == {"shards": {"of": 3, "batch": 1, "merged": [2]}}
-    merge([one], out, low_water=0)
+    merge_directories([one], out, low_water=0)
     assert config(out) == {"shards": {"of": 3, "batch": 1, "merged": [1, 2]}}
-    merge([out, three], tmp_path / "all", low_water=0)  # counts as the shards that it holds
-    assert merge([three], out, low_water=0).missing == ()
+    merge_directories(
+        [out, three], tmp_path / "all", low_water=0
+    )  # counts as the shards that it holds
+    assert merge_directories([three], out, low_water=0).missing == ()
     assert config(out) == config(tmp_path / "all") == {}
-    assert merge([two], out, low_water=0).missing == ()
+    assert merge_directories([two], out, low_water=0).missing == ()
     assert config(out) == {}
     assert exported(out) == exported(tmp_path / "all") == exported(whole)
 
@@ -123,7 +125,7 @@ def test_a_run_that_was_never_split_lacks_no_shard(tmp_path: Path, whole: Path) 
     one, *_ = shards(tmp_path)
     for order in ([whole, one], [one, whole]):
         out = tmp_path / order[0].name / "out"
-        assert merge(order, out, low_water=0).missing == ()
+        assert merge_directories(order, out, low_water=0).missing == ()
         assert exported(out) == exported(whole)
 
 
@@ -139,9 +141,9 @@ def test_another_plan_is_refused(tmp_path: Path, options, words: str, there: boo
     sources = shards(tmp_path)
     other = shard(tmp_path / "other", 2, **options)
     if there:
-        merge(sources[:1], tmp_path / "out", low_water=0)
+        merge_directories(sources[:1], tmp_path / "out", low_water=0)
     with pytest.raises(SettingsChanged, match=words) as caught:
-        merge([*sources[there:], other], tmp_path / "out", low_water=0)
+        merge_directories([*sources[there:], other], tmp_path / "out", low_water=0)
     assert str(other) in str(caught.value)
     assert (tmp_path / "out").exists() == there
     if there:
@@ -165,25 +167,27 @@ def test_any_split_in_any_order(split, also, order, again) -> None:
             mine = [place for place, one in zip(EVERYTHING, split, strict=True)
                     if one == index or (index == 0 and place in also)]  # fmt: skip
             sources.append(shard(folder / str(index), index + 1, 3, places=mine))
-        merge([sources[order[0]]], folder / "out", low_water=0)
-        merge([sources[index] for index in (*order, *again)], folder / "out", low_water=0)
+        merge_directories([sources[order[0]]], folder / "out", low_water=0)
+        merge_directories(
+            [sources[index] for index in (*order, *again)], folder / "out", low_water=0
+        )
         assert exported(folder / "out") == exported(whole)
-        assert audit(folder / "out").damage == []
+        assert audit_store(folder / "out").damage == []
 
 
 def test_grown_shards(tmp_path: Path, whole: Path, slow: list[int]) -> None:
     """What came since the last merge is copied; nothing is compared row by row."""
     out = tmp_path / "out"
     sources = [shard(tmp_path / str(i), i, OF, trials=3) for i in (1, 2, 3)]
-    merge(sources, out, low_water=0)
+    merge_directories(sources, out, low_water=0)
     for index, source in enumerate(sources, 1):
         with writing(source) as store:
             rest = [(at, n) for at, n in EVERYTHING if n >= 3 and (at + n) % OF == index - 1]
             store.append(1, [sharded_row(at, n, [1, 2]) for at, n in rest])
-    report = merge(sources, out, low_water=0)
+    report = merge_directories(sources, out, low_water=0)
     assert (report.trials, report.trials_there) == (15, 15)
     assert exported(out) == exported(whole)
-    assert audit(out).damage == []
+    assert audit_store(out).damage == []
     assert not slow
 
 
@@ -216,13 +220,13 @@ def test_an_answer_takes_the_place_of_a_failure(
         store.append(1, [sharded_row(at, n, [1, 2]) for at, n in FAILING], again=True)
     out = tmp_path / "out"
     order = [failed, answered] if is_first else [answered, failed]
-    reports = [merge([source], out, low_water=0) for source in order]
+    reports = [merge_directories([source], out, low_water=0) for source in order]
     assert [report.replaced for report in reports] == [0, len(FAILING) if is_first else 0]
     assert bool(slow) != is_fast
     assert reports[1].trials == 0
     assert exported(out) == exported(whole) == exported(answered)
-    assert audit(out).damage == []
-    merge(order, tmp_path / "together", low_water=0)
+    assert audit_store(out).damage == []
+    merge_directories(order, tmp_path / "together", low_water=0)
     assert exported(tmp_path / "together") == exported(whole)
 
 
@@ -239,9 +243,9 @@ def test_of_two_failures_the_later_counts(tmp_path: Path) -> None:
     late = shard(tmp_path / "late", 1, 1, change=invalid)
     for order in ([early, late], [late, early]):
         out = tmp_path / f"{order[0].name}-first"
-        merge(order, out, low_water=0)
+        merge_directories(order, out, low_water=0)
         assert exported(out) == exported(late)
-        assert audit(out).damage == []
+        assert audit_store(out).damage == []
 
 
 def other_text(row: TrialRow) -> TrialRow:
@@ -263,10 +267,10 @@ def test_two_answers_are_refused_and_nothing_changes(
     other = shard(tmp_path / "other", 1, OF, change=change, places=[(1, 2), (1, 5), (0, 3)])
     out = tmp_path / "out"
     if there:
-        merge([one], out, low_water=0)
+        merge_directories([one], out, low_water=0)
         before = exported(out)
     with pytest.raises(SettingsChanged, match=f"is recorded twice, and {what} differs") as caught:
-        merge([two, one, three, other], out, low_water=0)
+        merge_directories([two, one, three, other], out, low_water=0)
     assert str(other) in str(caught.value)
     assert out.exists() == there
     if there:
@@ -277,16 +281,16 @@ def test_scores_of_a_scorer_that_one_shard_has(tmp_path: Path, slow: list[int]) 
     """It was added before or after the first merge; the tallies know its scores."""
     sources = shards(tmp_path)
     out, later = tmp_path / "out", tmp_path / "later"
-    merge(sources, later, low_water=0)
+    merge_directories(sources, later, low_water=0)
     with writing(sources[1]) as store:
         store.set_scorers(1, entries([("new", "1")]))
         scored = [(at, n) for at, n in EVERYTHING if (at + n) % OF == 1]
         store.add_scores([(at, n, ScoreRow(3, 1.0, answer="a")) for at, n in scored])
-    merge(sources, out, low_water=0)
-    report = merge(sources, later, low_water=0)
+    merge_directories(sources, out, low_water=0)
+    report = merge_directories(sources, later, low_water=0)
     assert (report.trials, report.scores) == (0, 10)
     for directory in (out, later):
-        assert audit(directory).damage == []
+        assert audit_store(directory).damage == []
         with Trials(directory) as trials:
             assert trials.score_statuses(3) == {"ok": 10}
     assert not slow
@@ -298,30 +302,30 @@ def test_numbers_that_collide_are_read_row_by_row(
     """Both number their completions from 1, and the result is the same."""
     halves = [[p for p in EVERYTHING if p[1] % 2 == half] for half in (0, 1)]
     sources = [shard(tmp_path / str(half), places=halves[half]) for half in (0, 1)]
-    merge(sources, tmp_path / "out", low_water=0)
+    merge_directories(sources, tmp_path / "out", low_water=0)
     assert exported(tmp_path / "out") == exported(whole)
-    assert audit(tmp_path / "out").damage == []
+    assert audit_store(tmp_path / "out").damage == []
     assert len(slow) == 1  # the first finds an empty store
 
 
 def test_fast_and_slow_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sources = shards(tmp_path)
-    merge(sources, tmp_path / "fast", low_water=0)
+    merge_directories(sources, tmp_path / "fast", low_water=0)
     monkeypatch.setattr(MergedStore, "has_free_bodies", lambda _: False)
-    merge(sources, tmp_path / "slow", low_water=0)
+    merge_directories(sources, tmp_path / "slow", low_water=0)
     assert exported(tmp_path / "fast") == exported(tmp_path / "slow")
-    assert audit(tmp_path / "slow").damage == []
+    assert audit_store(tmp_path / "slow").damage == []
 
 
 def test_a_shard_that_is_being_written(tmp_path: Path, slow: list[int]) -> None:
     one, two, three = shards(tmp_path)
     with closing(Store(two, low_water=0)) as store:
         with pytest.raises(Busy, match=r"is being written by process \d+ on .* --partial"):
-            merge([one, two, three], tmp_path / "out", low_water=0)
+            merge_directories([one, two, three], tmp_path / "out", low_water=0)
         assert not (tmp_path / "out").exists()
-        merge([one, two], tmp_path / "out", low_water=0, partial=True)
+        merge_directories([one, two], tmp_path / "out", low_water=0, partial=True)
         store.append(1, [TrialRow(0, 9, "ok", "new")])
-        merge([two], tmp_path / "out", low_water=0, partial=True)
+        merge_directories([two], tmp_path / "out", low_water=0, partial=True)
         with Trials(tmp_path / "out") as trials:
             assert trials.recorded(1)[0] >> 9 & 1
     assert not slow
@@ -342,7 +346,7 @@ def test_a_source_that_changes_after_it_was_checked(
 
     monkeypatch.setattr(MergedStore, "attached", growing)
     with pytest.raises(SettingsChanged, match=r"trial 0 of problem 'p0' .* is recorded twice"):
-        merge([one, two], tmp_path / "out", low_water=0)
+        merge_directories([one, two], tmp_path / "out", low_water=0)
     assert exported(tmp_path / "out") == exported(one)
 
 
@@ -363,32 +367,32 @@ def test_a_source_that_has_lost_rows_is_refused(
     out = tmp_path / "out"
     if there:  # of the second, something is there already
         part = shard(tmp_path / "part", 2, OF, places=[(0, 1)])
-        merge([one, part], out, low_water=0)
-    with closing(sqlite3.connect(two / FILE)) as connection, connection:
+        merge_directories([one, part], out, low_water=0)
+    with closing(sqlite3.connect(two / STORE_FILE)) as connection, connection:
         connection.execute(statement)
     with pytest.raises(CorruptStore, match="were found where"):
-        merge([one, two], out, low_water=0)
+        merge_directories([one, two], out, low_water=0)
     assert exported(out) == exported(out if there else one)
-    assert audit(out).damage == []
+    assert audit_store(out).damage == []
 
 
 def test_damaged_rows_stay_visible(tmp_path: Path) -> None:
     one, two, three = shards(tmp_path)
-    with closing(sqlite3.connect(two / FILE)) as connection, connection:
+    with closing(sqlite3.connect(two / STORE_FILE)) as connection, connection:
         connection.execute("UPDATE body SET text=X'00' WHERE problem=1")
-    merge([one, two, three], tmp_path / "out", low_water=0)
-    assert audit(tmp_path / "out").damage
+    merge_directories([one, two, three], tmp_path / "out", low_water=0)
+    assert audit_store(tmp_path / "out").damage
     with pytest.raises(CorruptStore, match="is not what was written"):
         exported(tmp_path / "out")
 
 
 def test_room_for_a_source_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, *_ = shards(tmp_path)
-    size = (one / FILE).stat().st_size
+    size = (one / STORE_FILE).stat().st_size
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=2 * size))
     with pytest.raises(DiskNearlyFull, match="MB are free"):
-        merge([one], tmp_path / "out", low_water=0)
+        merge_directories([one], tmp_path / "out", low_water=0)
     assert not (tmp_path / "out").exists()
 
 
@@ -398,7 +402,7 @@ def test_versions_that_differ_are_remarked_on(
     one, two = shards(tmp_path, 2)[:1], []
     monkeypatch.setattr("passband.trials.store.__version__", "0.0.1")
     two.append(shard(tmp_path / "later", 2, 2))
-    (warning,) = merge([*one, *two], tmp_path / "out", low_water=0).warnings
+    (warning,) = merge_directories([*one, *two], tmp_path / "out", low_water=0).warnings
     assert "0.0.1 and " in warning
 
 
@@ -418,8 +422,8 @@ def test_several_runs_keep_their_numbers(tmp_path: Path, slow: list[int]) -> Non
             store.append(run, rows)
         store.close()
         sources.append(tmp_path / str(index))
-    merge(sources, tmp_path / "out", low_water=0)
-    assert audit(tmp_path / "out").damage == []
+    merge_directories(sources, tmp_path / "out", low_water=0)
+    assert audit_store(tmp_path / "out").damage == []
     with Trials(tmp_path / "out") as trials:
         assert [(run.number, run.task) for run in trials.runs()] == [(2, "ant"), (1, "zebra")]
     assert not slow
@@ -436,9 +440,9 @@ def test_a_killed_merge_leaves_whole_sources(tmp_path: Path, whole: Path) -> Non
         out = tmp_path / f"out{at}"
         assert merging(sources, out, at).returncode == -signal.SIGKILL
         left.add(recorded(out))
-        merge(sources, out, low_water=0)
+        merge_directories(sources, out, low_water=0)
         assert exported(out) == exported(whole)
-        assert audit(out).damage == []
+        assert audit_store(out).damage == []
     assert len(left) > 1
     assert left <= {10 * sources for sources in range(4)}
 

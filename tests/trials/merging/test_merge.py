@@ -10,19 +10,20 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from passband.errors import InvalidInput
 from passband.trials import store as store_module
-from passband.trials.exports.export import export
+from passband.trials.exports.export import export_trials
 from passband.trials.file.lock import Busy
-from passband.trials.file.schema import FILE
-from passband.trials.merging.merge import merge
-from passband.trials.merging.report import MergeReport
+from passband.trials.file.schema import STORE_FILE
+from passband.trials.merging.entries import MergeReport
+from passband.trials.merging.merge import merge_directories
 from passband.trials.reader import Trials
-from passband.trials.repair.salvage import salvage
-from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
+from passband.trials.repair.salvage import salvage_store
+from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, Status, TrialRow
 from passband.trials.settings import SettingsChanged
 from passband.trials.store import Store
 from support.runs.commands import run as command
@@ -39,7 +40,7 @@ EVERYTHING = [(at, trial) for at in range(PROBLEMS) for trial in range(TRIALS)]
 def trial(at: int, number: int, scorers: list[int]) -> TrialRow:
     """The same trial each time, whichever store it is in; only its latency differs."""
     rng = random.Random(1000 * at + number)
-    status = rng.choice(["ok", "ok", "ok", "truncated", "gave_up"])
+    status: Status = rng.choice(["ok", "ok", "ok", "truncated", "gave_up"])
     scores = [ScoreRow(s, float(rng.random() < 0.5), answer="a") for s in scorers]
     return TrialRow(
         at, number, status, f"text {at} {number} \ud800", "thought", 3, 4,
@@ -78,7 +79,7 @@ def store_of(
 def exported(directory: Path) -> bytes:
     file = io.BytesIO()
     with Trials(directory) as trials:
-        export(trials, trials.runs(), "jsonl", file)
+        export_trials(trials, trials.runs(), "jsonl", file)
     return file.getvalue()
 
 
@@ -96,7 +97,7 @@ def test_shards_by_problem(tmp_path: Path, whole: bytes) -> None:
         shards.append(store_of(tmp_path / f"shard{shard}", places, problems=mine))
     for order in (shards, shards[::-1]):
         out = tmp_path / f"out{shards.index(order[0])}"
-        report = merge(order, out, low_water=0)
+        report = merge_directories(order, out, low_water=0)
         assert (report.runs, report.problems, report.trials) == (1, PROBLEMS, len(EVERYTHING))
         assert exported(out) == whole
 
@@ -106,15 +107,15 @@ def test_halves_by_trial_one_after_the_other(tmp_path: Path, whole: bytes) -> No
         store_of(tmp_path / str(half), [p for p in EVERYTHING if p[1] % 2 == half])
         for half in (0, 1)
     ]
-    merge(halves[:1], tmp_path / "out", low_water=0)
+    merge_directories(halves[:1], tmp_path / "out", low_water=0)
     assert exported(tmp_path / "out") == exported(halves[0])
-    before = [(half / FILE).read_bytes() for half in halves]
-    report = merge(halves, tmp_path / "out", low_water=0)
+    before = [(half / STORE_FILE).read_bytes() for half in halves]
+    report = merge_directories(halves, tmp_path / "out", low_water=0)
     assert (report.runs, report.problems) == (0, 0)
     assert report.trials + report.trials_there == len(EVERYTHING)
     assert exported(tmp_path / "out") == whole
-    assert [(half / FILE).read_bytes() for half in halves] == before
-    again = merge(halves, tmp_path / "out", low_water=0)
+    assert [(half / STORE_FILE).read_bytes() for half in halves] == before
+    again = merge_directories(halves, tmp_path / "out", low_water=0)
     assert again == MergeReport(str(tmp_path / "out"), 2, trials_there=len(EVERYTHING))
     with Trials(tmp_path / "out") as trials:
         assert len(trials.sessions()) == 2
@@ -125,7 +126,7 @@ def test_the_same_trial_twice_is_one(tmp_path: Path, whole: bytes) -> None:
     """Both have it, and an answer may have taken longer in one."""
     one = store_of(tmp_path / "one", EVERYTHING[:20])
     other = store_of(tmp_path / "other", EVERYTHING[10:])
-    report = merge([one, other], tmp_path / "out", low_water=0)
+    report = merge_directories([one, other], tmp_path / "out", low_water=0)
     assert report.trials_there == 10
     assert exported(tmp_path / "out") == whole
 
@@ -133,7 +134,7 @@ def test_the_same_trial_twice_is_one(tmp_path: Path, whole: bytes) -> None:
 def test_counts_of_the_whole(tmp_path: Path, whole: bytes) -> None:
     one = store_of(tmp_path / "one", EVERYTHING[:20])
     other = store_of(tmp_path / "other", EVERYTHING[10:])
-    merge([one, other], tmp_path / "out", low_water=0)
+    merge_directories([one, other], tmp_path / "out", low_water=0)
     with Trials(tmp_path / "whole") as expected, Trials(tmp_path / "out") as found:
         assert found.statuses(1) == expected.statuses(1)
         assert found.tokens(1) == expected.tokens(1)
@@ -151,7 +152,7 @@ def test_counts_of_the_whole(tmp_path: Path, whole: bytes) -> None:
 def test_several_models_and_tasks(tmp_path: Path) -> None:
     one = store_of(tmp_path / "one", EVERYTHING, model="a")
     two = store_of(tmp_path / "two", EVERYTHING, model="b")
-    report = merge([one, two], tmp_path / "out", low_water=0)
+    report = merge_directories([one, two], tmp_path / "out", low_water=0)
     assert report.runs == 2
     assert exported(tmp_path / "out") == exported(one) + exported(two)
 
@@ -159,7 +160,7 @@ def test_several_models_and_tasks(tmp_path: Path) -> None:
 def test_scorers_are_united(tmp_path: Path) -> None:
     one = store_of(tmp_path / "one", EVERYTHING[:10], scorers=[("x", "1"), ("y", "1")])
     two = store_of(tmp_path / "two", EVERYTHING[:20], scorers=[("x", "2"), ("y", "1"), ("z", "1")])
-    merge([one, two], tmp_path / "out", low_water=0)
+    merge_directories([one, two], tmp_path / "out", low_water=0)
     with Trials(tmp_path / "out") as trials:
         run = trials.run()
         assert [(s.name, s.identity) for s in run.scorers] == [("x", "1"), ("y", "1"), ("z", "1")]
@@ -170,7 +171,9 @@ def test_scorers_are_united(tmp_path: Path) -> None:
         )
         assert trials.outcomes(run).n_trials < trials.outcomes(run, run.scorer("z")).n_trials
     three = tmp_path / "three"
-    merge([tmp_path / "out"], three, low_water=0)  # scorers that are not used come along
+    merge_directories(
+        [tmp_path / "out"], three, low_water=0
+    )  # scorers that are not used come along
     assert exported(three) == exported(tmp_path / "out")
     with Trials(three) as trials:
         assert [place for _, place, _ in trials.all_scorers()] == [0, 1, 2, None]
@@ -186,7 +189,7 @@ def test_data_that_have_grown_at_the_front(tmp_path: Path, whole: bytes) -> None
     new = [place for place in EVERYTHING if place not in old]
     two = store_of(tmp_path / "two", new)
     for number, order in enumerate(([one, two], [two, one])):
-        merge(order, tmp_path / f"out{number}", low_water=0)
+        merge_directories(order, tmp_path / f"out{number}", low_water=0)
         assert exported(tmp_path / f"out{number}") == whole
 
 
@@ -200,13 +203,13 @@ def test_where_rows_were_imported_from(tmp_path: Path, monkeypatch: pytest.Monke
             store.add_problems(run, [problem(0)])
             store.append(run, [TrialRow(0, 0, "ok", "x", source=source)])
     for _ in range(2):
-        merge([tmp_path / "one", tmp_path / "two"], tmp_path / "out", low_water=0)
+        merge_directories([tmp_path / "one", tmp_path / "two"], tmp_path / "out", low_water=0)
     with Trials(tmp_path / "out") as trials:
         files = {source.number: source.file for source in trials.sources()}
         assert sorted(files.values()) == ["one.csv", "other.csv", "two.csv"]
-        for run in trials.runs():
-            (row,) = trials.trials(run)
-            assert files[run.source] == files[row.source] == f"{run.model}.csv"
+        for record in trials.runs():
+            (row,) = trials.trials(record)
+            assert files[record.source] == files[row.source] == f"{record.model}.csv"
 
 
 # -- conflicts -------------------------------------------------------------------------------
@@ -225,7 +228,7 @@ def other_status(row: TrialRow) -> TrialRow:
     return replace(row, status="refused", scores=[]) if row.trial == 2 else row
 
 
-CONFLICTS = {
+CONFLICTS: dict[str, tuple[dict[str, Any], str]] = {
     "settings": ({"spec": "t"}, r'seed: "s" in one, "t" in the other'),
     "name": ({"name": "other"}, r'name: "run" in one, "other" in the other'),
     "record": (
@@ -254,10 +257,10 @@ def test_conflicts_are_refused_and_change_nothing(tmp_path: Path, what: str, the
     extra = store_of(tmp_path / "extra", EVERYTHING, model="another")
     out = tmp_path / "out"
     if there:
-        merge([one], out, low_water=0)
+        merge_directories([one], out, low_water=0)
         before = exported(out)
     with pytest.raises(SettingsChanged, match=words) as caught:
-        merge([extra, one, two], out, low_water=0)
+        merge_directories([extra, one, two], out, low_water=0)
     assert str(two) in str(caught.value)
     assert caught.value.exit_code == 2
     assert out.exists() == there
@@ -268,13 +271,13 @@ def test_conflicts_are_refused_and_change_nothing(tmp_path: Path, what: str, the
 def test_what_is_refused(tmp_path: Path) -> None:
     one = store_of(tmp_path / "one", EVERYTHING)
     with pytest.raises(InvalidInput, match="give the run directories"):
-        merge([], tmp_path / "out")
+        merge_directories([], tmp_path / "out")
     with pytest.raises(InvalidInput, match="is not a run directory"):
-        merge([one, tmp_path], tmp_path / "out")
+        merge_directories([one, tmp_path], tmp_path / "out")
     with pytest.raises(InvalidInput, match="is the destination as well"):
-        merge([one / ".." / "one"], one)
+        merge_directories([one / ".." / "one"], one)
     with closing(Store(tmp_path / "busy", low_water=0)), pytest.raises(Busy):
-        merge([one], tmp_path / "busy", low_water=0)
+        merge_directories([one], tmp_path / "busy", low_water=0)
     assert not (tmp_path / "out").exists()
 
 
@@ -285,14 +288,14 @@ def test_a_run_that_is_being_written_is_copied_as_it_is(tmp_path: Path) -> None:
         store.set_scorers(run, [ScorerEntry("one", "1")])
         store.append(run, [TrialRow(0, 0, "ok", "x")])
         with pytest.raises(Busy, match=r"is being written by process \d+ on .* --partial"):
-            merge([tmp_path / "run"], tmp_path / "copy", low_water=0)
+            merge_directories([tmp_path / "run"], tmp_path / "copy", low_water=0)
         assert not (tmp_path / "copy").exists()
-        merge([tmp_path / "run"], tmp_path / "copy", low_water=0, partial=True)
+        merge_directories([tmp_path / "run"], tmp_path / "copy", low_water=0, partial=True)
         store.append(run, [TrialRow(0, 1, "ok", "y")])
     with Trials(tmp_path / "copy") as trials:
         assert trials.statuses(run) == {"ok": 1}
         assert trials.run().name == "run"
-    merge([tmp_path / "run"], tmp_path / "copy", low_water=0)
+    merge_directories([tmp_path / "run"], tmp_path / "copy", low_water=0)
     assert exported(tmp_path / "copy") == exported(tmp_path / "run")
 
 
@@ -308,9 +311,9 @@ def test_a_killed_merge_is_done_again(tmp_path: Path, whole: bytes) -> None:
     for at in range(3, total + 1, max(1, total // 8)):
         out = tmp_path / f"out{at}"
         if at % 2:
-            merge(halves[:1], out, low_water=0)
+            merge_directories(halves[:1], out, low_water=0)
         assert merging(halves, out, at).returncode == -signal.SIGKILL
-        merge(halves, out, low_water=0)
+        merge_directories(halves, out, low_water=0)
         assert exported(out) == whole
 
 
@@ -318,11 +321,11 @@ def test_a_session_that_was_going_on_is_the_same_when_it_has_ended(tmp_path: Pat
     with writing(tmp_path / "source") as store:
         begin(store)
         number = store.begin_session(8)
-        merge([tmp_path / "source"], tmp_path / "all", low_water=0, partial=True)
+        merge_directories([tmp_path / "source"], tmp_path / "all", low_water=0, partial=True)
         shutil.copytree(tmp_path / "all", tmp_path / "before")
         store.end_session(number, 2.0, 4)
     for source in ("source", "source", "before"):
-        merge([tmp_path / source], tmp_path / "all", low_water=0)
+        merge_directories([tmp_path / source], tmp_path / "all", low_water=0)
     with Trials(tmp_path / "all") as trials, Trials(tmp_path / "source") as source:
         assert trials.sessions() == source.sessions()
         assert trials.rate() == 2.0
@@ -334,18 +337,18 @@ def test_tokens_survive_merging_salvaging_and_export(tmp_path: Path, form: str) 
     for index in (1, 2):
         stored_shard(tmp_path / f"shard{index}", index, 2)
     whole = stored_shard(tmp_path / "whole")
-    merge([tmp_path / "shard1", tmp_path / "shard2"], tmp_path / "copied", low_water=0)
+    merge_directories([tmp_path / "shard1", tmp_path / "shard2"], tmp_path / "copied", low_water=0)
     with writing(tmp_path / "read") as store:
         begin(store, [problem(9)], task="other")
-    merge([whole], tmp_path / "read", low_water=0)
-    salvage(whole, tmp_path / "saved")
+    merge_directories([whole], tmp_path / "read", low_water=0)
+    salvage_store(whole, tmp_path / "saved")
     with Trials(whole) as trials:
         wanted = {
             (row.problem, row.trial): (row.reasoning_tokens, row.cached_tokens)
             for row in trials.trials(trials.run())
         }
         assert set(wanted.values()) == {(2, None), (2, 0), (2, 3)}
-        export(trials, trials.runs(), form, tmp_path / f"rows.{form}")
+        export_trials(trials, trials.runs(), form, tmp_path / f"rows.{form}")
     done = command("import", tmp_path / f"rows.{form}", "-o", tmp_path / "imported")
     assert done.code == 0, done.err
     for name in ("copied", "read", "saved", "imported"):

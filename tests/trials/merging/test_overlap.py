@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from passband.trials.merging.merge import merge
+from passband.trials.merging.merge import merge_directories
 from passband.trials.merging.overlap import Overlap
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
@@ -48,7 +48,7 @@ def test_problems_that_one_directory_lacks_are_no_overlap(tmp_path: Path) -> Non
     one = store_of(tmp_path / "one", (0, 1), {0: "a", 1: "b"})
     other = store_of(tmp_path / "other", (3, 1), {1: "b", 3: "d"})
     assert refused(one, other) == ""
-    assert merge([one, other], tmp_path / "out", low_water=0).trials == 3
+    assert merge_directories([one, other], tmp_path / "out", low_water=0).trials == 3
     with Trials(tmp_path / "out") as trials:
         keys = {number: key for key, number in trials.numbers(1).items()}
         texts = {keys[row.problem]: row.text for row in trials.trials(trials.run())}

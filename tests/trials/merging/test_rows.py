@@ -15,7 +15,7 @@ def test_every_trial_is_sorted_once(
     failed = {problem: mask & here.get(problem, 0) for problem, mask in failed.items()}
     lost = {problem: mask & there.get(problem, 0) for problem, mask in lost.items()}
     shared = SharedTrials.of(here, failed, there, lost)
-    kinds = (shared.new, shared.replacing, shared.passed, shared.both_failed, shared.same)
+    kinds = (shared.new, shared.replacing, shared.skipped_failed, shared.both_failed, shared.same)
     sorted_out = [place for kind in kinds for place in places(kind)]
     assert len(sorted_out) == len(set(sorted_out))
     assert set(sorted_out) == set(places(there))

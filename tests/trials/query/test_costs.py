@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.trials.query.costs import total_cost
+from passband.trials.query.counts import total_cost
 from passband.trials.reader import Trials
 from support.samples.stores import filled
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.stats.data.scale import UNIT, Scale
-from passband.trials.query.filters import STATUS_WORDS, Choice
-from passband.trials.query.pages import TrialPlace
+from passband.trials.query.filters import STATUS_WORDS, TrialFilter
+from passband.trials.query.pages import TrialId
 from passband.trials.reader import Trials
 from passband.trials.rows import STATUSES, ScoreRow, TrialRow
 from support.fuzz.properties import one_in
@@ -18,7 +18,7 @@ _scores = st.sampled_from([None, (1.0, "ok"), (0.0, "ok"), (0.5, "ok"), (0.0, "n
                            (None, "error"), (None, "timeout")])  # fmt: skip
 _cells = st.none() | st.tuples(st.sampled_from(STATUSES), _scores)
 _choices = st.builds(
-    Choice,
+    TrialFilter,
     problems=st.sampled_from([(), (1,), (0, 3)]),
     trials=st.sampled_from([(), (0, 2)]),
     statuses=st.lists(st.sampled_from(STATUS_WORDS), max_size=2).map(tuple),
@@ -35,7 +35,7 @@ def written(directory: Path, grid: list[list[tuple[str, tuple[float | None, str]
         rows = [problem(at) for at in range(len(grid))]
         run, (scorer,) = begin(store, [rows[place] for place in places])
         store.append(run, [
-            TrialRow(at, trial, cell[0], "x", scores=[] if cell[1] is None else
+            TrialRow(at, trial, cell[0], "x", scores=[] if cell[1] is None else  # type: ignore[arg-type]
                      [ScoreRow(scorer, cell[1][0], cell[1][1], "x", "r")])  # type: ignore[arg-type]
             for at, cells in enumerate(grid) for trial, cell in enumerate(cells) if cell
         ])  # fmt: skip
@@ -48,22 +48,22 @@ def written(directory: Path, grid: list[list[tuple[str, tuple[float | None, str]
     limit=st.integers(1, 4),
 )
 def test_pages_are_all_chosen_trials(
-    tmp_path_factory: pytest.TempPathFactory, grid: list, choices: list[Choice], limit: int
+    tmp_path_factory: pytest.TempPathFactory, grid: list, choices: list[TrialFilter], limit: int
 ) -> None:
     directory = tmp_path_factory.mktemp("store") / "run"
     written(directory, grid, [2, 3, 0, 1])
     with Trials(directory) as trials:
         run = trials.run()
         for choice in choices:
-            places = [TrialPlace(*place) for place in trials.chosen(run, choice).places()]
+            places = [TrialId(*place) for place in trials.chosen(run, choice).places()]
             walk = trials.walk(run, choice)
             assert paged(walk.after, limit, -1) == places
             assert paged(walk.before, limit, 0, backwards=True) == places
             assert walk.count() in (None, len(places))
 
 
-def paged(step, limit: int, edge: int, *, backwards: bool = False) -> list[TrialPlace]:  # type: ignore[no-untyped-def]
-    found: list[TrialPlace] = []
+def paged(step, limit: int, edge: int, *, backwards: bool = False) -> list[TrialId]:  # type: ignore[no-untyped-def]
+    found: list[TrialId] = []
     place = None
     while some := step(place, limit):
         found = some + found if backwards else found + some
@@ -77,8 +77,8 @@ def test_a_row_has_the_beginning_of_its_text(tmp_path: Path) -> None:
         texts = ["short", "é" * 5_000, None]
         store.append(run, [TrialRow(0, at, "ok", text) for at, text in enumerate(texts)])
     with Trials(tmp_path) as trials:
-        walk = trials.walk(trials.run(), Choice())
-        rows = [walk.row(TrialPlace(0, at), 10) for at in range(3)]
+        walk = trials.walk(trials.run(), TrialFilter())
+        rows = [walk.row(TrialId(0, at), 10) for at in range(3)]
     assert [row.text for row in rows] == ["short", "é" * 10, None]
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.trials.query.rounds import count_complete_rounds
+from passband.trials.query.counts import count_complete_rounds
 
 
 @given(st.lists(st.integers(0, 2**12 - 1), min_size=1, max_size=6))

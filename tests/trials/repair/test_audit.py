@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput
-from passband.trials.file.schema import FILE
-from passband.trials.repair.audit import _Auditor, audit
+from passband.trials.file.schema import STORE_FILE
+from passband.trials.repair.audit import _Auditor, audit_store
 from passband.trials.rows import AttemptRow, ScorerEntry, ScoreRow, TrialRow
 from support.samples.stores import begin, call, filled, problem, writing
 
@@ -48,18 +48,18 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def damaged(original: Path, new: Path, *statements: str) -> list[str]:
     shutil.copytree(original, new)
-    with closing(sqlite3.connect(new / FILE, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(new / STORE_FILE, isolation_level=None)) as connection:
         for statement in statements:
             assert connection.execute(statement).rowcount > 0
-    before = (new / FILE).read_bytes()
-    found = audit(new)
+    before = (new / STORE_FILE).read_bytes()
+    found = audit_store(new)
     assert not found.is_intact
-    assert (new / FILE).read_bytes() == before
+    assert (new / STORE_FILE).read_bytes() == before
     return found.damage
 
 
 def test_what_is_whole_is_read_whole(original: Path) -> None:
-    found = audit(original)
+    found = audit_store(original)
     assert found.damage == []
     assert found.is_intact
     assert found.rows == {
@@ -74,7 +74,7 @@ def test_while_it_is_written(tmp_path: Path) -> None:
         run, _ = begin(store)
         for trial in range(5):
             store.append(run, [TrialRow(0, trial, "ok", "x")])
-            found = audit(tmp_path)
+            found = audit_store(tmp_path)
             assert (found.damage, found.rows["trial"]) == ([], trial + 1)
 
 
@@ -143,22 +143,22 @@ def test_every_damaged_row_is_named(original: Path, tmp_path: Path) -> None:
 
 def test_a_page_that_cannot_be_read_leaves_the_others(original: Path, tmp_path: Path) -> None:
     directory = filled(tmp_path / "run", [[1, 0] * 50] * 20)
-    with closing(sqlite3.connect(directory / FILE)) as connection:
+    with closing(sqlite3.connect(directory / STORE_FILE)) as connection:
         query = "SELECT rootpage FROM sqlite_master WHERE name='score'"
         start = 4096 * (connection.execute(query).fetchone()[0] - 1)
-    data = bytearray((directory / FILE).read_bytes())
+    data = bytearray((directory / STORE_FILE).read_bytes())
     data[start : start + 4096] = b"\xaa" * 4096
-    (directory / FILE).write_bytes(data)
-    found = audit(directory)
+    (directory / STORE_FILE).write_bytes(data)
+    found = audit_store(directory)
     assert found.rows["trial"] == found.rows["body"] == 2000
     assert any("the table score cannot be read to its end" in line for line in found.damage)
 
 
 def test_what_is_no_store_at_all(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="is not a run directory"):
-        audit(tmp_path)
-    (tmp_path / FILE).write_bytes(b"not a database" * 500)
-    assert audit(tmp_path).damage == ["file is not a database"]
+        audit_store(tmp_path)
+    (tmp_path / STORE_FILE).write_bytes(b"not a database" * 500)
+    assert audit_store(tmp_path).damage == ["file is not a database"]
 
 
 def test_values_of_another_type_are_damage(original: Path, tmp_path: Path) -> None:
@@ -166,16 +166,16 @@ def test_values_of_another_type_are_damage(original: Path, tmp_path: Path) -> No
     for number, value in enumerate(("x'00'", "'a'", "1.5")):
         bad = tmp_path / str(number)
         shutil.copytree(original, bad)
-        with closing(sqlite3.connect(bad / FILE, isolation_level=None)) as connection:
+        with closing(sqlite3.connect(bad / STORE_FILE, isolation_level=None)) as connection:
             connection.execute("PRAGMA writable_schema=ON")
             connection.execute(
                 "UPDATE sqlite_master SET sql=replace(replace(sql, 'STRICT,', ''), ' NOT NULL', '')"
                 " WHERE name IN ('trial', 'attempt')"
             )
-        with closing(sqlite3.connect(bad / FILE, isolation_level=None)) as connection:
+        with closing(sqlite3.connect(bad / STORE_FILE, isolation_level=None)) as connection:
             connection.execute(f"UPDATE trial SET status={value} WHERE problem=2 AND trial=3")
             connection.execute(f"UPDATE attempt SET run={value} WHERE attempt=2")
-            auditor = _Auditor(connection, bad / FILE, damage := [])
+            auditor = _Auditor(connection, bad / STORE_FILE, damage := [])
             auditor.audit()
         assert f"a row of trial is not what was written: {PLACE}" in damage
         assert any("rows of attempt of run 1 where 2" in line for line in damage)
@@ -183,9 +183,9 @@ def test_values_of_another_type_are_damage(original: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("filler", [b"\0", b"\xff"])
 def test_any_page_may_be_lost(original: Path, tmp_path: Path, filler: bytes) -> None:
-    whole = (original / FILE).read_bytes()
+    whole = (original / STORE_FILE).read_bytes()
     run = tmp_path / "run"
     run.mkdir()
     for start in range(4096, len(whole), 4096):
-        (run / FILE).write_bytes(whole[:start] + filler * 4096 + whole[start + 4096 :])
-        assert not audit(run).is_intact, start
+        (run / STORE_FILE).write_bytes(whole[:start] + filler * 4096 + whole[start + 4096 :])
+        assert not audit_store(run).is_intact, start

@@ -13,10 +13,10 @@ import pytest
 
 from passband.errors import InvalidInput, PassbandError
 from passband.trials.file.lock import Busy
-from passband.trials.file.schema import FILE, CorruptStore
+from passband.trials.file.schema import STORE_FILE, CorruptStore
 from passband.trials.reader import Trials
 from passband.trials.repair import salvage as module
-from passband.trials.repair.salvage import salvage
+from passband.trials.repair.salvage import salvage_store
 from passband.trials.rows import AttemptRow, CallRow, ScoreRow, TrialRow
 from support.fuzz.flips import is_part_of
 from support.samples.stores import begin, call, problem, read_back, writing
@@ -70,8 +70,8 @@ def rows_of(directory: Path) -> dict[tuple[int, int], TrialRow]:
 
 def damaged(original: Path, new: Path, pages: list[int], fill: bytes = b"\xaa") -> Path:
     new.mkdir()
-    shutil.copy(original / FILE, new)
-    with (new / FILE).open("r+b") as file:
+    shutil.copy(original / STORE_FILE, new)
+    with (new / STORE_FILE).open("r+b") as file:
         for page in pages:
             file.seek(page * PAGE)
             file.write(fill * (PAGE // len(fill)))
@@ -79,7 +79,7 @@ def damaged(original: Path, new: Path, pages: list[int], fill: bytes = b"\xaa") 
 
 
 def test_nothing_is_lost_of_what_is_whole(original: Path, tmp_path: Path) -> None:
-    found = salvage(original, tmp_path / "new")
+    found = salvage_store(original, tmp_path / "new")
     assert rows_of(tmp_path / "new") == rows_of(original)
     assert found.rows == {
         "run": 1, "session": 0, "source": 0, "scorer": 2, "problem": PROBLEMS,
@@ -97,14 +97,14 @@ def test_nothing_is_lost_of_what_is_whole(original: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("seed", range(6))
 def test_pages_in_the_middle_are_read_around(original: Path, tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
-    size = (original / FILE).stat().st_size // PAGE
+    size = (original / STORE_FILE).stat().st_size // PAGE
     pages = rng.sample(range(40, size), rng.choice([1, 2, 5]))
     fill = rng.choice([b"\0", b"\xaa", rng.randbytes(PAGE)])
     bad = damaged(original, tmp_path / "bad", pages, fill)
-    before = (bad / FILE).read_bytes()
-    found = salvage(bad, tmp_path / "new")
-    assert (bad / FILE).read_bytes() == before
-    assert os.listdir(bad) == [FILE]
+    before = (bad / STORE_FILE).read_bytes()
+    found = salvage_store(bad, tmp_path / "new")
+    assert (bad / STORE_FILE).read_bytes() == before
+    assert os.listdir(bad) == [STORE_FILE]
     with pytest.raises(CorruptStore, match=f"passband salvage {bad} NEW"):
         read_back(bad)
     whole, rescued = rows_of(original), rows_of(tmp_path / "new")
@@ -127,11 +127,11 @@ def test_pages_in_the_middle_are_read_around(original: Path, tmp_path: Path, see
 
 
 def test_one_page_of_completions_costs_only_its_own_trials(original: Path, tmp_path: Path) -> None:
-    size = (original / FILE).stat().st_size // PAGE
+    size = (original / STORE_FILE).stat().st_size // PAGE
     lost = []
     for page in range(60, size - 1, size // 12):
         bad = damaged(original, tmp_path / f"bad{page}", [page])
-        found = salvage(bad, tmp_path / f"new{page}")
+        found = salvage_store(bad, tmp_path / f"new{page}")
         lost.append(PROBLEMS * TRIALS - found.rows["trial"])
     assert sorted(lost)[len(lost) // 2] <= 150
     assert min(lost) <= 20
@@ -139,15 +139,15 @@ def test_one_page_of_completions_costs_only_its_own_trials(original: Path, tmp_p
 
 def test_a_damaged_beginning_is_replaced(original: Path, tmp_path: Path) -> None:
     """The first page holds the tables, and those are alike in every store."""
-    salvage(damaged(original, tmp_path / "bad", [0]), tmp_path / "new")
+    salvage_store(damaged(original, tmp_path / "bad", [0]), tmp_path / "new")
     assert rows_of(tmp_path / "new") == rows_of(original)
     assert calls_of(tmp_path / "new") == calls_of(original)
 
 
 def test_a_file_that_is_cut_off(original: Path, tmp_path: Path) -> None:
     bad = damaged(original, tmp_path / "bad", [])
-    os.truncate(bad / FILE, (original / FILE).stat().st_size // 2)
-    found = salvage(bad, tmp_path / "new")
+    os.truncate(bad / STORE_FILE, (original / STORE_FILE).stat().st_size // 2)
+    found = salvage_store(bad, tmp_path / "new")
     assert 0 < found.rows["trial"] < PROBLEMS * TRIALS
     assert set(rows_of(tmp_path / "new")) < set(rows_of(original))
 
@@ -155,16 +155,16 @@ def test_a_file_that_is_cut_off(original: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [b"", b"nothing of ours" * 2000])
 def test_where_nothing_is_left_nothing_is_made(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "bad").mkdir()
-    (tmp_path / "bad" / FILE).write_bytes(text)
+    (tmp_path / "bad" / STORE_FILE).write_bytes(text)
     with pytest.raises(PassbandError, match="nothing can be read"):
-        salvage(tmp_path / "bad", tmp_path / "new")
+        salvage_store(tmp_path / "bad", tmp_path / "new")
     assert os.listdir(tmp_path) == ["bad"]
 
 
 def test_what_the_disk_does_not_give_back_is_left_out(
     original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pread, size = os.pread, (original / FILE).stat().st_size
+    pread, size = os.pread, (original / STORE_FILE).stat().st_size
     bad = size // 2 // PAGE * PAGE
 
     def failing(descriptor: int, length: int, start: int) -> bytes:
@@ -173,7 +173,7 @@ def test_what_the_disk_does_not_give_back_is_left_out(
         return pread(descriptor, length, start)
 
     monkeypatch.setattr(module.os, "pread", failing)
-    found = salvage(original, tmp_path / "new")
+    found = salvage_store(original, tmp_path / "new")
     assert 0.8 * PROBLEMS * TRIALS < found.rows["trial"] < PROBLEMS * TRIALS
 
 
@@ -182,33 +182,33 @@ def test_the_log_of_a_killed_writer_is_part_of_it(tmp_path: Path) -> None:
         run, _ = begin(store)
         store.append(run, [TrialRow(0, 0, "ok", "x")])
         (tmp_path / "copy").mkdir()
-        for name in (FILE, f"{FILE}-wal"):
+        for name in (STORE_FILE, f"{STORE_FILE}-wal"):
             shutil.copy(tmp_path / "run" / name, tmp_path / "copy")
     before = {path.name: path.read_bytes() for path in (tmp_path / "copy").iterdir()}
-    assert before[f"{FILE}-wal"]
-    assert salvage(tmp_path / "copy", tmp_path / "new").rows["trial"] == 1
+    assert before[f"{STORE_FILE}-wal"]
+    assert salvage_store(tmp_path / "copy", tmp_path / "new").rows["trial"] == 1
     assert {path.name: path.read_bytes() for path in (tmp_path / "copy").iterdir()} == before
 
 
 def test_what_is_refused(original: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="is not a run directory"):
-        salvage(tmp_path, tmp_path / "new")
+        salvage_store(tmp_path, tmp_path / "new")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").touch()
     for there in (tmp_path / "full", tmp_path / "full" / "x", original):
         with pytest.raises(InvalidInput, match="exists already"):
-            salvage(original, there)
+            salvage_store(original, there)
     with writing(tmp_path / "busy"), pytest.raises(Busy, match="in use by process"):
-        salvage(tmp_path / "busy", tmp_path / "new")
+        salvage_store(tmp_path / "busy", tmp_path / "new")
     (tmp_path / "empty").mkdir()
-    assert salvage(original, tmp_path / "empty").rows["run"] == 1
-    assert salvage(original, tmp_path / "a" / "b" / "c").rows["run"] == 1
+    assert salvage_store(original, tmp_path / "empty").rows["run"] == 1
+    assert salvage_store(original, tmp_path / "a" / "b" / "c").rows["run"] == 1
 
 
 def trial_pages(directory: Path) -> list[int]:
     """The pages that hold trials, by what a reader of that table alone would find there."""
-    data = (directory / FILE).read_bytes()
-    with closing(sqlite3.connect(f"file:{directory / FILE}?mode=ro", uri=True)) as connection:
+    data = (directory / STORE_FILE).read_bytes()
+    with closing(sqlite3.connect(f"file:{directory / STORE_FILE}?mode=ro", uri=True)) as connection:
         (root,) = connection.execute(
             "SELECT rootpage FROM sqlite_master WHERE name='trial'"
         ).fetchone()
@@ -226,7 +226,7 @@ def test_completions_outlive_their_trials(original: Path, tmp_path: Path) -> Non
     pages = trial_pages(original)
     assert len(pages) > 5
     bad = damaged(original, tmp_path / "bad", pages)
-    found = salvage(bad, tmp_path / "new")
+    found = salvage_store(bad, tmp_path / "new")
     whole, rescued = rows_of(original), rows_of(tmp_path / "new")
     assert found.restored > 0.9 * len(whole)
     assert len(rescued) == found.rows["trial"] == len(whole)
@@ -247,14 +247,14 @@ def test_a_run_whose_name_is_no_text_is_taken_from_its_second_copy(tmp_path: Pat
         for model in ("small", "large"):
             run, _ = begin(store, model=model)
             store.append(run, [TrialRow(0, 0, "ok", model)])
-    with closing(sqlite3.connect(tmp_path / "run" / FILE)) as connection, connection:
+    with closing(sqlite3.connect(tmp_path / "run" / STORE_FILE)) as connection, connection:
         connection.execute("UPDATE run SET name=CAST(x'f275' AS TEXT) WHERE model='small'")
-    salvage(tmp_path / "run", tmp_path / "new")
+    salvage_store(tmp_path / "run", tmp_path / "new")
     with Trials(tmp_path / "new") as trials:
         assert [run.name for run in trials.runs()] == ["run", "run"]
-    with closing(sqlite3.connect(tmp_path / "run" / FILE)) as connection, connection:
+    with closing(sqlite3.connect(tmp_path / "run" / STORE_FILE)) as connection, connection:
         connection.execute("DELETE FROM spare WHERE number=1")
-    salvage(tmp_path / "run", tmp_path / "one")
+    salvage_store(tmp_path / "run", tmp_path / "one")
     run, rows = read_back(tmp_path / "one")
     assert (run.model, [row.text for row in rows]) == ("large", ["large"])
 
@@ -273,15 +273,15 @@ def test_what_is_cut_off_is_all_that_is_lost(tmp_path: Path, part: float) -> Non
             ]  # fmt: skip
             store.append(run, rows)
     whole = rows_of(tmp_path / "run")
-    data = (tmp_path / "run" / FILE).read_bytes()
-    (tmp_path / "run" / FILE).write_bytes(data[: int(part * len(data))])
-    salvage(tmp_path / "run", tmp_path / "new")
+    data = (tmp_path / "run" / STORE_FILE).read_bytes()
+    (tmp_path / "run" / STORE_FILE).write_bytes(data[: int(part * len(data))])
+    salvage_store(tmp_path / "run", tmp_path / "new")
     rows = rows_of(tmp_path / "new")
     assert len(rows) >= (part - 0.3) * len(whole)
     assert all(is_part_of(row, whole[place]) for place, row in rows.items())
     for page in rng.sample(range(1, len(data) // 4096), 4):
         zeroed = data[: page * 4096] + bytes(4096) + data[(page + 1) * 4096 :]
-        (tmp_path / "run" / FILE).write_bytes(zeroed)
-        salvage(tmp_path / "run", tmp_path / f"new{page}")
+        (tmp_path / "run" / STORE_FILE).write_bytes(zeroed)
+        salvage_store(tmp_path / "run", tmp_path / f"new{page}")
         rows = rows_of(tmp_path / f"new{page}")
         assert all(is_part_of(row, whole[place]) for place, row in rows.items())

@@ -11,10 +11,9 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import TracebackType
-from typing import Any, Literal, overload
+from typing import Literal, overload
 from urllib.parse import quote
 
-from passband.adaptive.remote.faults import OtherProtocol
 from passband.adaptive.remote.records import (
     Account,
     ClassicEval,
@@ -28,8 +27,9 @@ from passband.adaptive.remote.records import (
     State,
     read_record,
 )
-from passband.adaptive.remote.service import Service
+from passband.adaptive.remote.service import OtherProtocol, RemoteService
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
+from passband.generate import JsonMapping, JsonObject
 
 ItemProcessor = Callable[[Item], "str | Awaitable[str]"]
 """Answers an item: with the id of a choice, or with a text where there are no choices."""
@@ -59,7 +59,7 @@ class RunResults:
         """The ids of the items, in the order in which they were asked."""
         return self.state.responses
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         """Return the results as plain values."""
         score = asdict(self.score)
         return {"run_id": self.run_id, "score": score, "state": self.state.model_dump(mode="json")}
@@ -76,7 +76,7 @@ class TrismikClient:
         timeout: float = 30.0,
         pause: float = 0.5,
     ) -> None:
-        self._service = Service(service_url, api_key, timeout=timeout, pause=pause)
+        self._service = RemoteService(service_url, api_key, timeout=timeout, pause=pause)
 
     @property
     def address(self) -> str:
@@ -120,7 +120,7 @@ class TrismikClient:
         split: str,
         project_id: str | None = None,
         experiment: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        metadata: JsonMapping | None = None,
         seed: int | None = None,
     ) -> RunReply:
         """Start a test; the reply has its first item."""
@@ -145,7 +145,7 @@ class TrismikClient:
         self,
         run_id: str,
         responses: Sequence[Mapping[str, str]],
-        metadata: Mapping[str, Any] | None = None,
+        metadata: JsonMapping | None = None,
     ) -> Replay:
         """Answer the items of an earlier test again, all at once.
 
@@ -178,9 +178,9 @@ class TrismikClient:
         experiment: str,
         dataset_id: str,
         model_name: str,
-        items: Sequence[Mapping[str, Any]],
+        items: Sequence[JsonMapping],
         metrics: Mapping[str, float],
-        hyperparameters: Mapping[str, Any] | None = None,
+        hyperparameters: JsonMapping | None = None,
     ) -> ClassicEval:
         """Upload an evaluation of all items.
 
@@ -210,7 +210,7 @@ class TrismikClient:
         split: str,
         project_id: str | None = None,
         experiment: str | None = None,
-        run_metadata: Mapping[str, Any] | None = None,
+        run_metadata: JsonMapping | None = None,
         item_processor: ItemProcessor | None = None,
         return_dict: Literal[False] = False,
         seed: int | None = None,
@@ -225,13 +225,13 @@ class TrismikClient:
         split: str,
         project_id: str | None = None,
         experiment: str | None = None,
-        run_metadata: Mapping[str, Any] | None = None,
+        run_metadata: JsonMapping | None = None,
         item_processor: ItemProcessor | None = None,
         *,
         return_dict: Literal[True],
         seed: int | None = None,
         on_step: OnStep | None = None,
-    ) -> dict[str, Any]: ...
+    ) -> JsonObject: ...
 
     @overload
     async def run(
@@ -240,13 +240,13 @@ class TrismikClient:
         split: str,
         project_id: str | None = None,
         experiment: str | None = None,
-        run_metadata: Mapping[str, Any] | None = None,
+        run_metadata: JsonMapping | None = None,
         item_processor: ItemProcessor | None = None,
         return_dict: bool = False,
         seed: int | None = None,
         *,
         on_step: OnStep | None = None,
-    ) -> RunResults | dict[str, Any]: ...
+    ) -> RunResults | JsonObject: ...
 
     async def run(
         self,
@@ -254,13 +254,13 @@ class TrismikClient:
         split: str,
         project_id: str | None = None,
         experiment: str | None = None,
-        run_metadata: Mapping[str, Any] | None = None,
+        run_metadata: JsonMapping | None = None,
         item_processor: ItemProcessor | None = None,
         return_dict: bool = False,
         seed: int | None = None,
         *,
         on_step: OnStep | None = None,
-    ) -> RunResults | dict[str, Any]:
+    ) -> RunResults | JsonObject:
         """Answer items by `item_processor`, plain or async, until the server ends the test.
 
         `on_step` is called with each item, its answer and the state after it.
@@ -287,11 +287,11 @@ class TrismikClient:
         split: str,
         project_id: str | None,
         experiment: str | None,
-        metadata: Mapping[str, Any] | None,
+        metadata: JsonMapping | None,
         seed: int | None,
     ) -> tuple[RunReply, bool]:
         """Start a test; return the reply, and whether answers may be sent twice."""
-        body: dict[str, Any] = {
+        body: JsonObject = {
             "datasetId": dataset_id,
             "split": split,
             "projectId": project_id or "",
@@ -344,9 +344,9 @@ def _response(item: Item | None, answer: object) -> dict[str, str]:
     return {"itemChoiceId": answer}
 
 
-def _complete(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+def _complete(metadata: JsonMapping | None) -> JsonObject:
     """Return the metadata of a run with the three parts that the protocol has."""
-    parts: dict[str, Any] = {name: {} for name in _METADATA} | dict(metadata or {})
+    parts: JsonObject = {name: {} for name in _METADATA} | dict(metadata or {})
     parts["model_metadata"] = {"name": "unknown", **parts["model_metadata"]}
     return parts
 

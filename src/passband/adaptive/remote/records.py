@@ -7,7 +7,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from pydantic.alias_generators import to_camel
 
-from passband.adaptive.remote.faults import OtherProtocol
+from passband.adaptive.remote.service import OtherProtocol
+from passband.generate import JsonObject
 
 R = TypeVar("R", bound=BaseModel)
 _MOST = 3  # mistakes of a reply that are named
@@ -28,7 +29,7 @@ class DatasetInfo(Record):
     splits: tuple[str, ...]
     name: str = ""
     is_adaptive: bool = True
-    datacard: dict[str, Any] | None = None
+    datacard: JsonObject | None = None
 
 
 class DatasetList(Record):
@@ -45,13 +46,13 @@ class ItemChoice(Record):
 
 
 class Item(Record):
-    """What is asked next: choices to choose from, or a text to write."""
+    """The next item: choices to choose from, or a text to write."""
 
     id: str
     question: str
     choices: tuple[ItemChoice, ...] | None = None
 
-    def as_input(self) -> dict[str, Any]:
+    def as_input(self) -> JsonObject:
         """Return the item as an inference function gets it."""
         if self.choices is None:
             return {
@@ -83,7 +84,7 @@ class RunInfo(Record):
 
 
 class RunReply(Record):
-    """Where a test is after an answer, and what is asked next."""
+    """The state of a test after an answer, and the next item."""
 
     run_info: RunInfo
     state: State
@@ -107,7 +108,7 @@ class RunSummary(Record):
     state: State
     dataset: tuple[Item, ...] = ()
     responses: tuple[ItemResponse, ...] = ()
-    metadata: dict[str, Any] | None = None
+    metadata: JsonObject | None = None
 
 
 class Replay(RunSummary):

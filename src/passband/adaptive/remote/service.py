@@ -2,6 +2,16 @@
 
 TRISMIK_SERVICE_URL is joined with the paths of the protocol as Scorebook joins them: its default
 ends in /adaptive-testing, so that this part is there twice.
+
+RemoteError(PassbandError)
+├── Unreachable       the server is down, or has not answered in time
+├── OtherProtocol     what it answered is not what this version of the protocol says
+└── Refused           it answered with an error; has the HTTP status
+    ├── WrongKey      401, 403
+    ├── NotFound      404: no such test, run or project
+    ├── TooLarge      413
+    ├── NotAccepted   422: a value breaks a rule of the server
+    └── TooManyRequests  429; has the seconds to wait, where the server names them
 """
 
 from __future__ import annotations
@@ -11,21 +21,94 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
 
-from passband.adaptive.remote.faults import (
-    OtherProtocol,
-    Refused,
-    RemoteError,
-    TooManyRequests,
-    Unreachable,
-    refusal,
+from passband.errors import InvalidInput, PassbandError
+from passband.generate import (
+    InvalidReply,
+    JsonMapping,
+    add_secret,
+    address_of,
+    read_body,
+    retry_after,
 )
-from passband.errors import InvalidInput
-from passband.generate import InvalidReply, add_secret, address_of, read_body
+
+_EXCERPT = 300  # characters of an error that are shown and kept
+
+
+class RemoteError(PassbandError):
+    """A server of adaptive tests gave no usable answer."""
+
+
+class Unreachable(RemoteError):
+    """The server is down, or has not answered in time."""
+
+
+class OtherProtocol(RemoteError):
+    """The answer lacks a field, or has one of another kind."""
+
+
+class Refused(RemoteError):
+    """The server answered with an error."""
+
+    def __init__(self, message: str, status: int, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.wait = wait  # seconds, where the server names them
+
+
+class WrongKey(Refused):
+    """The server does not accept the key."""
+
+
+class NotFound(Refused):
+    """The server has no such test, run or project."""
+
+
+class TooLarge(Refused):
+    """The request is larger than the server accepts."""
+
+
+class NotAccepted(Refused):
+    """A value of the request breaks a rule of the server."""
+
+
+class TooManyRequests(Refused):
+    """The server asks to wait."""
+
+
+_KINDS: Mapping[int, type[Refused]] = {
+    401: WrongKey,
+    403: WrongKey,
+    404: NotFound,
+    413: TooLarge,
+    422: NotAccepted,
+    429: TooManyRequests,
+}
+
+
+def refusal(where: str, status: int, headers: Mapping[str, str], raw: bytes, now: float) -> Refused:
+    """Return the error of a reply whose status is none of success. `now` is the Unix time."""
+    hint = " Check TRISMIK_API_KEY." if status in (401, 403) else ""
+    message = f"{where} answered HTTP {status}: {_described(raw)}.{hint}"
+    return _KINDS.get(status, Refused)(message, status, retry_after(headers, now))
+
+
+def _described(raw: bytes) -> str:
+    """Return title and detail of an error, or the beginning of the reply."""
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError):
+        body = None
+    if isinstance(body, dict):
+        parts = [str(body[name]) for name in ("title", "detail", "message") if body.get(name)]
+        if parts:
+            return ": ".join(parts)[:_EXCERPT].rstrip(".")
+    text = " ".join(raw[: 4 * _EXCERPT].decode("utf-8", "replace").split())
+    return text[:_EXCERPT].rstrip(".") or "(an empty reply)"
+
 
 KEY, URL = "TRISMIK_API_KEY", "TRISMIK_SERVICE_URL"
 DEFAULT_URL = "https://api.trismik.com/adaptive-testing"
@@ -35,7 +118,7 @@ _PATIENT = 6  # of an answer: a server that restarts has half a minute, and the 
 _LONGEST = 60.0  # seconds that a rate limit is waited for
 
 
-class Answer:
+class ServiceReply:
     """The body of a reply, and whether the server knows repeated answers from new ones."""
 
     __slots__ = ("is_repeatable", "raw", "where")
@@ -44,7 +127,7 @@ class Answer:
         self.where, self.raw, self.is_repeatable = where, raw, is_repeatable
 
 
-class Service:
+class RemoteService:
     """Sends requests to one server.
 
     A request is sent again after a rate limit, which took no note of it; after a broken connection
@@ -66,7 +149,7 @@ class Service:
         if not self._key:
             raise InvalidInput(
                 f"{KEY} is not set; {self.address} needs a key. Set it, or use a local bank "
-                "(passband.adaptive.banks.list_banks)."
+                "(passband.adaptive.task.list_banks)."
             )
         if not self._key.isprintable() or not self._key.isascii():
             raise InvalidInput(f"{KEY} holds a line break or the like; set it again.")
@@ -74,13 +157,13 @@ class Service:
         self._timeout, self._pause = timeout, pause
         self._session: aiohttp.ClientSession | None = None
 
-    async def get(self, path: str) -> Answer:
+    async def get(self, path: str) -> ServiceReply:
         """Send a GET request, which may be sent again."""
         return await self._repeated("GET", path, None, {}, safe=True)
 
     async def post(
-        self, path: str, body: Mapping[str, Any], *, safe: bool = False, key: str | None = None
-    ) -> Answer:
+        self, path: str, body: JsonMapping, *, safe: bool = False, key: str | None = None
+    ) -> ServiceReply:
         """Send a POST request; `key` tells it from others where it is received twice."""
         headers = {} if key is None else {"Idempotency-Key": key}
         try:
@@ -97,7 +180,7 @@ class Service:
 
     async def _repeated(
         self, method: str, path: str, raw: bytes | None, headers: Mapping[str, str], *, safe: bool
-    ) -> Answer:
+    ) -> ServiceReply:
         attempts = _PATIENT if safe and headers else _ATTEMPTS
         for attempt in range(1, attempts + 1):
             try:
@@ -111,7 +194,7 @@ class Service:
 
     async def _once(
         self, method: str, path: str, raw: bytes | None, headers: Mapping[str, str]
-    ) -> Answer:
+    ) -> ServiceReply:
         where = f"{self.address} ({method} {path})"
         try:
             async with self._opened().request(
@@ -119,7 +202,7 @@ class Service:
             ) as reply:
                 body = self._secret.removed_from_bytes(await read_body(reply))
                 if 200 <= reply.status < 300:
-                    return Answer(where, body, "Idempotency-Key" in reply.headers)
+                    return ServiceReply(where, body, "Idempotency-Key" in reply.headers)
                 raise refusal(where, reply.status, reply.headers, body, time.time())
         except RemoteError:
             raise

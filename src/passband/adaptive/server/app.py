@@ -14,10 +14,9 @@ from collections.abc import Callable
 
 from aiohttp import web
 
-from passband.adaptive.server.body import to_json
+from passband.adaptive.server.body import Refusal, to_json
 from passband.adaptive.server.endpoints import Endpoint, endpoints
 from passband.adaptive.server.keys import Keys, is_loopback
-from passband.adaptive.server.refusal import Refusal
 from passband.adaptive.server.service import Service
 from passband.errors import PassbandError, describe
 from passband.trials import DiskNearlyFull
@@ -77,7 +76,7 @@ def make_app(
 
 
 class _Guard:
-    """What every request passes: the check of its key, the limits, and the way errors are told."""
+    """Check the key and the limits of every request, and turn errors into replies."""
 
     def __init__(self, keys: Keys, rate: float, clock: Callable[[], float]) -> None:
         self._keys = keys
@@ -124,7 +123,7 @@ def _limit(limit: RateLimit, client: str) -> None:
 
 
 def _refusal(error: Exception) -> Refusal:
-    """Return what a client is told of an error; of one that nobody foresaw, nothing."""
+    """Return the reply to a client for an error; an unexpected error gives no details."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, web.HTTPException):

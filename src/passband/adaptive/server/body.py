@@ -1,4 +1,4 @@
-"""The JSON body of a request: read up to a limit, parsed strictly, its fields checked."""
+"""Read the JSON body of a request, strictly and up to a limit; refuse what is not understood."""
 
 from __future__ import annotations
 
@@ -6,12 +6,54 @@ import asyncio
 import json
 import math
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, NoReturn
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from passband.adaptive.server.refusal import Refusal, invalid
+from passband.generate import JsonMapping, JsonObject
+
+
+class Refusal(Exception):
+    """An answer other than 2xx: a status, its title, and a detail that says what to do."""
+
+    def __init__(
+        self, status: int, detail: str, *, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.headers = dict(headers or {})
+
+    @property
+    def title(self) -> str:
+        """The name of the status, which clients show before the detail."""
+        return HTTPStatus(self.status).phrase
+
+    def to_json(self) -> dict[str, object]:
+        """Return the body that the protocol has for errors.
+
+        >>> Refusal(404, "There is no run 'x'.").to_json()
+        {'title': 'Not Found', 'detail': "There is no run 'x'.", 'status': 404}
+        """
+        return {"title": self.title, "detail": self.detail, "status": self.status}
+
+
+def unknown(detail: str) -> Refusal:
+    """Refuse a name that nothing is stored under."""
+    return Refusal(404, detail)
+
+
+def conflict(detail: str) -> Refusal:
+    """Refuse what was right once, or will be, but is not now."""
+    return Refusal(409, detail)
+
+
+def invalid(detail: str) -> Refusal:
+    """Refuse a request that can be read, and asks for what cannot be."""
+    return Refusal(422, detail)
+
 
 MOST_METADATA = 10_240  # bytes; the limit of the protocol
 _SECONDS = 30.0  # for a body to arrive
@@ -85,7 +127,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 class Fields:
     """The fields of a request's body, or of an object in it; a wrong one is refused by name."""
 
-    def __init__(self, values: Mapping[str, Any], place: str = "") -> None:
+    def __init__(self, values: JsonMapping, place: str = "") -> None:
         self._values = values
         self._place = place
 
@@ -114,7 +156,7 @@ class Fields:
             raise self._wrong(name, "an integer", value)
         return value
 
-    def mapping(self, name: str) -> dict[str, Any]:
+    def mapping(self, name: str) -> JsonObject:
         """Return an object, empty where there is none or null."""
         value = self._values.get(name)
         if value is None:
@@ -123,7 +165,7 @@ class Fields:
             raise self._wrong(name, "an object", value)
         return value
 
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self) -> JsonObject:
         """Return the metadata of a run, which the protocol limits in size."""
         value = self.mapping("metadata")
         if len(to_json(value).encode("utf-8")) >= MOST_METADATA:

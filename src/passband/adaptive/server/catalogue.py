@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any
 
 from passband.adaptive.bank import Bank
 from passband.adaptive.dataset import ADAPTIVE, parse_dataset
 from passband.adaptive.design import Design
 from passband.adaptive.item import BankItem
-from passband.adaptive.server.refusal import invalid, unknown
+from passband.adaptive.server.body import invalid, unknown
 from passband.adaptive.test import grid_of
 from passband.errors import InvalidInput, nearest
+from passband.generate import JsonMapping, JsonObject
 from passband.score import Scorer, make_scorer, scorers
 from passband.stats.irt import Grid
 
@@ -56,16 +56,16 @@ class Dataset:
             )
         return self._splits[name]
 
-    def entry(self) -> dict[str, Any]:
+    def entry(self) -> JsonObject:
         """Return what the list of data sets says of it."""
         name = _text(self.bank.provenance, "name") or self.bank.name
         return {"id": self.id, "name": name, "isAdaptive": True, "splits": list(self._splits)}
 
-    def info(self) -> dict[str, Any]:
+    def info(self) -> JsonObject:
         """Return its entry with a datacard, where clients need every field to be present."""
         return {**self.entry(), "datacard": self._datacard()}
 
-    def _datacard(self) -> dict[str, Any]:
+    def _datacard(self) -> JsonObject:
         told = self.bank.provenance
         year, month = _date(_text(told, "created"))
         return {
@@ -128,7 +128,7 @@ class Catalogue:
         return found
 
 
-def item_json(item: BankItem) -> dict[str, Any]:
+def item_json(item: BankItem) -> JsonObject:
     """Return an item as a client is shown it: never with its targets."""
     choices = item.choices
     shown = None if choices is None else [{"id": c.id, "value": c.text} for c in choices]
@@ -149,7 +149,7 @@ def _scorer(bank: Bank) -> Scorer:
     return scorer
 
 
-def _text(values: Mapping[str, Any], name: str) -> str:
+def _text(values: JsonMapping, name: str) -> str:
     value = values.get(name)
     return value if isinstance(value, str) else ""
 

@@ -33,7 +33,7 @@ class Keys:
 
     @property
     def are_configured(self) -> bool:
-        """Whether only certain keys are taken."""
+        """Return whether only certain keys are accepted."""
         return bool(self._digests)
 
     def accept(self, key: str) -> bool:

@@ -15,7 +15,7 @@ from passband.adaptive.server.app import RATE, make_app
 from passband.adaptive.server.catalogue import Catalogue
 from passband.adaptive.server.keys import KEYS_VARIABLE, Keys, is_loopback
 from passband.adaptive.server.service import Service
-from passband.adaptive.server.state import State
+from passband.adaptive.server.state import ServerState
 from passband.errors import InvalidInput, PassbandError
 from passband.system import complete, until_signal
 from passband.trials import utc_now
@@ -26,8 +26,8 @@ _PATIENCE = 10.0  # seconds for requests under way, once the server is to stop
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How a server listens."""
+class ServeSettings:
+    """Where a server listens, and its keys and limits."""
 
     directory: Path
     host: str = "127.0.0.1"
@@ -46,13 +46,15 @@ class Settings:
             raise InvalidInput(f"rate must be 0 or more requests a second; got {self.rate}.")
 
 
-def serve(banks: Sequence[Bank], settings: Settings, on_ready: Callable[[str], None]) -> None:
+def serve(banks: Sequence[Bank], settings: ServeSettings, on_ready: Callable[[str], None]) -> None:
     """Serve banks until SIGINT or SIGTERM; `on_ready` is given the address."""
     complete(_serve(Catalogue(banks, settings.design), settings, on_ready))
 
 
-async def _serve(catalogue: Catalogue, settings: Settings, on_ready: Callable[[str], None]) -> None:
-    state = State(settings.directory)
+async def _serve(
+    catalogue: Catalogue, settings: ServeSettings, on_ready: Callable[[str], None]
+) -> None:
+    state = ServerState(settings.directory)
     try:
         service = Service(state, catalogue, new_id=lambda: str(uuid.uuid4()), now=utc_now)
         app = make_app(service, Keys(settings.keys), rate=settings.rate)
@@ -70,7 +72,7 @@ async def _serve(catalogue: Catalogue, settings: Settings, on_ready: Callable[[s
         catalogue.close()
 
 
-async def _listen(runner: web.AppRunner, settings: Settings) -> None:
+async def _listen(runner: web.AppRunner, settings: ServeSettings) -> None:
     try:
         await web.TCPSite(runner, settings.host, settings.port, backlog=1024).start()
     except (OSError, OverflowError) as error:

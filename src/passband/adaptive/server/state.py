@@ -1,4 +1,4 @@
-"""The state directory of a server: test runs, their answers, and what was uploaded, in SQLite.
+"""The state directory of a server: test runs, their answers and uploads, in SQLite.
 
 Group commit: changes that arrive together reach the disk together.
 """
@@ -47,13 +47,13 @@ class Commits:
         await done
 
     async def close(self) -> None:
-        """Wait for what is under way, and end the thread."""
+        """Wait for pending commits, and end the thread."""
         if self._running is not None:
             await self._running
         self._thread.shutdown()
 
     async def _run(self) -> None:
-        """Commit what is waiting until nothing is."""
+        """Commit waiting changes until there are none."""
         try:
             while self._waiting:
                 if self._is_busy:
@@ -67,7 +67,7 @@ class Commits:
             self._running = None
 
     async def _committed(self, batch: list[tuple[Change, asyncio.Future[None]]]) -> bool:
-        """Commit changes together; a single one that fails is told why."""
+        """Commit changes together; one that fails alone gets its error."""
         try:
             self._before()
             self._connection.execute("BEGIN IMMEDIATE")
@@ -142,7 +142,7 @@ class Document(NamedTuple):
     body: str  # as JSON
 
 
-class State:
+class ServerState:
     """The state directory, held by this process alone.
 
     What is written is on disk when the `await` ends. Reading sees what is on disk.
@@ -163,7 +163,7 @@ class State:
         self._commits = Commits(self._writing, self._require_room)
 
     async def close(self) -> None:
-        """Finish what is being written, and let others have the directory."""
+        """Finish pending writes, and release the directory."""
         await self._commits.close()
         self._reading.close()
         self._writing.close()

@@ -20,9 +20,9 @@ def backup(
     from json import dumps
 
     from passband.report import audit_lines, printable
-    from passband.trials import backup
+    from passband.trials import backup_store
 
-    report = backup(run, to)
+    report = backup_store(run, to)
     if json:
         typer.echo(dumps(asdict(report), indent=2))
         return

@@ -1,4 +1,4 @@
-"""`passband check`: read everything in run directories and name what is damaged."""
+"""`passband check`: read every row of run directories and report damage."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def check(
     from json import dumps
 
     from passband.report import audit_lines, printable
-    from passband.trials import audit
+    from passband.trials import audit_store
 
-    audits = [audit(run) for run in runs]
+    audits = [audit_store(run) for run in runs]
     if json:
         typer.echo(
             dumps([asdict(each) | {"is_intact": each.is_intact} for each in audits], indent=2)

@@ -19,7 +19,7 @@ def import_(
     model: Annotated[list[str] | None, typer.Option(help="Only this model (repeatable).")] = None,
     append: Annotated[
         bool,
-        typer.Option("--append", help="Number the trials of each log after those that are there."),
+        typer.Option("--append", help="Number the trials of each log after the existing ones."),
     ] = False,
     skip_bad: SkipBad = False,
     json: JsonOption = False,

@@ -1,125 +1,125 @@
 """`passband label`: draw the trials to label, and enter the labels."""
 
-from __future__ import annotations
-
-import enum
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from passband.cli.options import JsonOption, Quiet
+from passband.cli.options import JsonOptions, OptionGroup, QuietOptions, TaskFilterOptions, seed_of
 
 if TYPE_CHECKING:
     from passband.run import DrawnSheet, EnteredLabels
-    from passband.stats.judged import Design
 
 
-class Designs(str, enum.Enum):
-    """Ways to draw the trials to label."""
-
-    spread = "spread"
-    trial = "trial"
-    problem = "problem"
-    verdict = "verdict"
+Option = typer.Option
 
 
-def label(
-    run: Annotated[
-        list[Path],
-        typer.Argument(help="Run directories; with several, models are mixed and not named."),
-    ],
-    count: Annotated[
-        int,
-        typer.Option("-m", "--count", help="Trials to label in each run, labelled ones included."),
-    ] = 100,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File for the labeller, .csv or .jsonl."),
-    ] = None,
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class EntryOptions(OptionGroup):
+    """How labels are read."""
+
+    GROUP = "Reading labels"
     read: Annotated[
-        Path | None,
-        typer.Option("--read", metavar="FILE", help="Enter the labels of this file into the run."),
-    ] = None,
-    task: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="Only this model (repeatable).")] = None,
+        Path | None, Option(metavar="FILE", help="Enter the labels of this file into the run.")
+    ] = None
+    column: Annotated[str, Option(help="With --read: column with the labels.")] = "label"
+    scale: Annotated[
+        tuple[float, float] | None,
+        Option(metavar="LOW HIGH", help="With --read: labels are numbers of this scale."),
+    ] = None
+    chosen_by_hand: Annotated[
+        bool,
+        Option(
+            "--chosen-by-hand",
+            help="With --read: a person chose the trials; their labels are shown, but correct "
+            "nothing.",
+        ),
+    ] = False
+    replace: Annotated[
+        bool, Option("--replace", help="With --read: labels may differ from earlier ones.")
+    ] = False
+
+    def check_unread(self) -> None:
+        """Refuse options for reading labels where no file is read."""
+        from passband.errors import InvalidInput
+
+        given = {
+            "--column": self.column != "label",
+            "--scale": self.scale is not None,
+            "--chosen-by-hand": self.chosen_by_hand,
+            "--replace": self.replace,
+        }
+        for option, is_given in given.items():
+            if is_given:
+                raise InvalidInput(
+                    f"{option} says how labels are read; name their file with --read."
+                )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LabelOptions(EntryOptions, TaskFilterOptions, JsonOptions, QuietOptions):
+    """The options of `passband label`."""
+
+    GROUP = "Drawing"
+    COMMON = ("count", "output", "read", "design", "seed", "labeller", "scorer", "json", "quiet")
+    run: Annotated[
+        tuple[Path, ...],
+        typer.Argument(help="Run directories; with several, models are mixed and not named."),
+    ]
+    count: Annotated[
+        int, Option("-m", "--count", help="Trials to label in each run, including labelled ones.")
+    ] = 100
+    output: Annotated[
+        Path | None, Option("--output", "-o", help="File for the labeller, .csv or .jsonl.")
+    ] = None
     scorer: Annotated[
         str | None,
-        typer.Option(help="Scorer to correct by labels. Default: the judge, or the main one."),
-    ] = None,
+        Option(help="Scorer to correct by labels. Default: the judge, or the main one."),
+    ] = None
     design: Annotated[
-        Designs | None,
-        typer.Option(
+        Literal["spread", "trial", "problem", "verdict"] | None,
+        Option(
             help="How to draw: problems in random order, one trial of each, then a second "
             "(spread, the default); single trials; whole problems; half by each verdict."
         ),
-    ] = None,
+    ] = None
     each: Annotated[
         int | None,
-        typer.Option(help="With --design problem: labels in each problem. Default: all.", min=1),
-    ] = None,
+        Option(help="With --design problem: labels in each problem. Default: all.", min=1),
+    ] = None
     seed: Annotated[
-        str | None, typer.Option(help="Seed of the draw. Default: from the name of the task.")
-    ] = None,
+        str | None, Option(help="Seed of the draw. Default: from the name of the task.")
+    ] = None
     labeller: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who labels, where several do.")
-    ] = None,
-    column: Annotated[str, typer.Option(help="With --read: column with the labels.")] = "label",
-    scale: Annotated[
-        tuple[float, float] | None,
-        typer.Option(metavar="LOW HIGH", help="With --read: labels are numbers of this scale."),
-    ] = None,
-    chosen_by_hand: Annotated[
-        bool,
-        typer.Option(
-            "--chosen-by-hand",
-            help="With --read: a person chose the trials; labels are shown, and correct nothing.",
-        ),
-    ] = False,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="With --read: labels may differ from earlier ones.")
-    ] = False,
-    json: JsonOption = False,
-    quiet: Quiet = False,
-) -> None:
+        str | None, Option(metavar="NAME", help="Who labels, if there are several labellers.")
+    ] = None
+
+
+def label(options: LabelOptions) -> None:
     """Draw trials for people to label, and enter their labels."""
     from passband.run import DrawRequest, LabelRequest, draw_sheet, enter_labels
 
-    only = tuple(task or ()), tuple(model or ())
-    if read is None:
-        _refuse_without_read(column, scale, chosen_by_hand, replace)
-        name: Design | None = None if design is None else design.value
+    runs, json, quiet = list(options.run), options.json, options.quiet
+    only, labeller = (options.task, options.model), options.labeller
+    if options.read is None:
+        options.check_unread()
         request = DrawRequest(
-            count, name, int(seed) if seed and seed.isdecimal() else seed, each, scorer, labeller,
-            *only,
+            options.count, options.design, seed_of(options.seed), options.each, options.scorer,
+            labeller, *only,
         )  # fmt: skip
-        drawn = draw_sheet(run, output or Path("labels.csv"), request)
-        _print_drawn(drawn, run, labeller, json=json, quiet=quiet)
+        drawn = draw_sheet(runs, options.output or Path("labels.csv"), request)
+        _print_drawn(drawn, runs, labeller, json=json, quiet=quiet)
     else:
-        entered = enter_labels(
-            run, read, LabelRequest(labeller, column, scale, chosen_by_hand, replace, *only)
+        reading = LabelRequest(
+            labeller, options.column, options.scale, options.chosen_by_hand, options.replace, *only
         )
-        _print_entered(entered, run, json=json, quiet=quiet)
-
-
-def _refuse_without_read(
-    column: str, scale: tuple[float, float] | None, chosen_by_hand: bool, replace: bool
-) -> None:
-    from passband.errors import InvalidInput
-
-    given = {
-        "--column": column != "label",
-        "--scale": scale is not None,
-        "--chosen-by-hand": chosen_by_hand,
-        "--replace": replace,
-    }
-    for option, is_given in given.items():
-        if is_given:
-            raise InvalidInput(f"{option} says how labels are read; name their file with --read.")
+        entered = enter_labels(runs, options.read, reading)
+        _print_entered(entered, runs, json=json, quiet=quiet)
 
 
 def _print_drawn(
-    drawn: DrawnSheet, runs: list[Path], labeller: str | None, *, json: bool, quiet: bool
+    drawn: "DrawnSheet", runs: list[Path], labeller: str | None, *, json: bool, quiet: bool
 ) -> None:
     from json import dumps
 
@@ -146,7 +146,7 @@ def _print_drawn(
         )
 
 
-def _print_entered(entered: EnteredLabels, runs: list[Path], *, json: bool, quiet: bool) -> None:
+def _print_entered(entered: "EnteredLabels", runs: list[Path], *, json: bool, quiet: bool) -> None:
     from json import dumps
 
     from passband.cli.output import print_notes

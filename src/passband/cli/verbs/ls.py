@@ -25,7 +25,7 @@ def ls(
     from json import dumps
 
     from passband.report import Row, render
-    from passband.tasks import BUILTIN, list_lm_eval_tasks, list_tasks
+    from passband.tasks import BUILTIN_TASKS, list_lm_eval_tasks, list_tasks
 
     entries = list_lm_eval_tasks() if lm_eval else list_tasks()
     if json:
@@ -35,7 +35,7 @@ def ls(
         {
             "task": entry.name,
             "kind": entry.kind,
-            "file": "built in" if entry.path.parent == BUILTIN else str(entry.path),
+            "file": "built in" if entry.path.parent == BUILTIN_TASKS else str(entry.path),
             "members, tags or error": _shortened(_remark(entry)),
         }
         for entry in entries

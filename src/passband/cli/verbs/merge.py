@@ -28,19 +28,24 @@ def merge(
         typer.Option("--partial", help="Also read directories that a run is still writing."),
     ] = False,
     json: JsonOption = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings.")] = False,
 ) -> None:
     """Copy the trials of several run directories into one."""
     from dataclasses import asdict
     from json import dumps
 
     from passband.report import printable
-    from passband.trials import merge
+    from passband.trials import merge_directories
 
-    report = merge(_sources(runs, output), output, moved_server=moved_server, partial=partial)
+    report = merge_directories(
+        _sources(runs, output), output, moved_server=moved_server, partial=partial
+    )
     for line in (*report.missing, *report.warnings):
         typer.echo(f"warning: {printable(line)}", err=True)
     if json:
         typer.echo(dumps(asdict(report), indent=2))
+        return
+    if quiet:
         return
     calls = f", {report.calls} judge calls" if report.calls else ""
     replaced = f" {report.replaced} failed trials were replaced;" if report.replaced else ""

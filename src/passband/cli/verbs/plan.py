@@ -1,126 +1,121 @@
 """`passband plan`: how many problems and trials an evaluation needs."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from passband.cli.options import Accept, First, LowerIsBetter, Notes, Target, scales_of
+from passband.cli.options import ChoiceOptions, JsonOptions, NoteOptions, ScaleOptions
 from passband.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from passband.stats.data import Outcomes
     from passband.stats.decision import Detectable, Plan
 
+Option = typer.Option
 
-def plan(
-    half_width: Annotated[
-        float | None, typer.Option(help="Half-width that the interval should have.")
-    ] = None,
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PlanOptions(ChoiceOptions, ScaleOptions, JsonOptions, NoteOptions):
+    """The options of `passband plan`."""
+
+    GROUP = "Plan"
+    COMMON = (
+        "half_width", "difference", "pilot", "metric", "over", "trials", "problems", "level",
+        "power", "out", "json", "quiet",
+    )  # fmt: skip
+    half_width: Annotated[float | None, Option(help="Half-width of the interval to plan for.")] = (
+        None
+    )
     difference: Annotated[
-        float | None, typer.Option(help="Difference between two models that should be detected.")
-    ] = None,
+        float | None, Option(help="Difference between two models that should be detected.")
+    ] = None
     pilot: Annotated[
-        Path | None,
-        typer.Option(help="File of trials, or run directory, to take the variances from."),
-    ] = None,
-    metric: Annotated[str, typer.Option("--metric", "-m", help="Metric of the pilot.")] = "pass@1",
+        Path | None, Option(help="File of trials or run directory; gives the variances.")
+    ] = None
+    metric: Annotated[str, Option("--metric", "-m", help="Metric of the pilot.")] = "pass@1"
     over: Annotated[
-        Target | None,
-        typer.Option(help="Target: problems like these (default), or these very problems."),
-    ] = None,
+        Literal["problems", "trials"] | None,
+        Option(help="Target: problems like these (default), or exactly these problems."),
+    ] = None
     between: Annotated[
-        float | None,
-        typer.Option(help="Variance across problems, of values or of their differences."),
-    ] = None,
+        float | None, Option(help="Variance across problems, of values or of their differences.")
+    ] = None
     within: Annotated[
-        float | None, typer.Option(help="Variance of one trial around its problem's value.")
-    ] = None,
+        float | None, Option(help="Variance of one trial around its problem's value.")
+    ] = None
     trials: Annotated[
-        int | None, typer.Option(help="Trials per problem (with --difference; default 1).")
-    ] = None,
+        int | None, Option(help="Trials per problem, with --difference. Default: 1.")
+    ] = None
     problems: Annotated[
-        int | None, typer.Option(help="Number of problems available (with --half-width).")
-    ] = None,
+        int | None, Option(help="Number of problems available, with --half-width.")
+    ] = None
     correlation: Annotated[
         float | None,
-        typer.Option(
-            help="Assumed correlation between the two models across problems (default 0.5)."
-        ),
-    ] = None,
-    first: First = None,
-    accept: Accept = None,
-    level: Annotated[float, typer.Option(help="Confidence level of the interval.")] = 0.95,
+        Option(help="Assumed correlation of the two models across problems. Default: 0.5."),
+    ] = None
+    level: Annotated[float, Option(help="Confidence level of the interval.")] = 0.95
     power: Annotated[
-        float | None,
-        typer.Option(help="Power: probability of detecting the difference (default 0.8)."),
-    ] = None,
+        float | None, Option(help="Probability of detecting the difference. Default: 0.8.")
+    ] = None
     assurance: Annotated[
         float | None,
-        typer.Option(
-            help="Probability that the half-width is met, given the pilot (default 0.8); with "
-            "--difference, that the power is."
+        Option(
+            help="Probability of reaching the half-width, given the pilot; with --difference, the "
+            "power. Default: 0.8."
         ),
-    ] = None,
-    lower_is_better: LowerIsBetter = None,
+    ] = None
     out: Annotated[
-        Path | None, typer.Option(help="Write the plan to this file, for passband stats --plan.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
-    notes: Notes = False,
-) -> None:
+        Path | None, Option(help="Write the plan to this file, for passband stats --plan.")
+    ] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `passband.api.plan` that are given."""
+        names = (
+            "half_width", "difference", "pilot", "metric", "over", "between", "within", "trials",
+            "problems", "correlation", "level", "power", "assurance",
+        )  # fmt: skip
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if self.pilot is not None:
+            from passband.readers import outcomes_of
+            from passband.stats.metric import needs_answers
+
+            answers = needs_answers([self.metric])
+            pilot = outcomes_of(self.pilot, answers=answers, scales=self.scales, first=self.first)
+            given["pilot"] = pilot.accepting(self.accept)
+        return given
+
+
+def plan(options: PlanOptions) -> None:
     """Compute the problems and trials needed, or what a pilot detects."""
     from passband.cli.output import print_notes
     from passband.report import plan_text, printable
     from passband.stats.decision import Detectable
     from passband.summary import choice_lines
 
-    options: dict[str, Any] = {
-        "half_width": half_width, "difference": difference, "pilot": pilot, "metric": metric,
-        "over": None if over is None else over.value, "between": between, "within": within,
-        "trials": trials, "problems": problems, "correlation": correlation, "level": level,
-        "power": power, "assurance": assurance,
-    }  # fmt: skip
-    if pilot is not None:
-        options["pilot"] = _pilot(pilot, metric, lower_is_better, first, accept or ())
+    out, arguments = options.out, options.arguments()
     with with_option_names():
-        result = _planned({name: value for name, value in options.items() if value is not None})
+        result = _planned(arguments)
     if out is not None:
         if isinstance(result, Detectable):
             raise InvalidInput("there is no plan to write; give --half-width or --difference.")
         result.save(out)
-    if json:
+    if options.json:
         from json import dumps
 
         typer.echo(dumps(result.as_json(), indent=2))
         return
-    typer.echo(plan_text(result, every=notes), nl=False)
-    print_notes(choice_lines(first, accept or ()))
-    if out is not None:
+    typer.echo(plan_text(result, every=options.notes, quiet=options.quiet), nl=False)
+    print_notes(choice_lines(options.first, options.accept))
+    if out is not None and not options.quiet:
         shown = printable(str(out))
         typer.echo(f"written to {shown}; check a run against it with passband stats --plan {shown}")
 
 
-def _pilot(
-    source: Path,
-    metric: str,
-    lower_is_better: list[str] | None,
-    first: int | None,
-    accept: Sequence[str],
-) -> Outcomes:
-    from passband.readers import outcomes_of
-    from passband.stats.metric import needs_answers
-
-    answers, scales = needs_answers([metric]), scales_of(lower_is_better)
-    return outcomes_of(source, answers=answers, scales=scales, first=first).accepting(accept)
-
-
-def _planned(options: Mapping[str, Any]) -> Plan | Detectable:
+def _planned(options: Mapping[str, Any]) -> "Plan | Detectable":
     """Return the plan; without a goal, what the pilot detects."""
     from passband import api
 

@@ -3,65 +3,341 @@
 `passband run` with several models or a study file: how they are checked, asked and printed.
 """
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import typer
 
-from passband.cli.judge_options import (
-    Against,
-    Canaries,
-    JudgeConcurrency,
-    JudgeModel,
-    JudgeUrl,
-    RubricFile,
-    Votes,
-    judge_choice,
-)
 from passband.cli.options import (
-    AnswerText,
-    DataOption,
-    Digits,
-    Engine,
-    ExtractRules,
-    FewshotAsTurns,
-    GenFields,
-    Headers,
-    IgnoredColumns,
-    LayoutOption,
-    Layouts,
-    Level,
-    Metrics,
-    ModelPrice,
-    Notes,
-    NumFewshot,
-    Percent,
-    Policies,
-    PolicyOption,
-    PromptTemplate,
-    QuestionColumn,
-    Quiet,
-    ScorerName,
-    Stream,
-    SystemPrompt,
-    Target,
-    TaskArgs,
-    Truncated,
-    TrustTaskCode,
-    UnsafeCode,
+    CodeOptions,
+    DataFileOptions,
+    IntervalOptions,
+    JudgingOptions,
+    MetricOptions,
+    OptionGroup,
+    PriceOptions,
+    ServerOptions,
+    TableOptions,
+    TruncatedOptions,
     split_metrics,
 )
-from passband.cli.output import TableOptions
 
 if TYPE_CHECKING:
-    from passband.cli.output import TableOptions
-    from passband.run import Launch, RunRequest, Study, StudyFile, Until
+    from passband.run import Launch, RunRequest, Study, StudyFile, WidthGoal
     from passband.stats.data import Policy
+
+Option = typer.Option
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TaskOptions(DataFileOptions, CodeOptions):
+    """Which tasks, and their data."""
+
+    GROUP = "Task"
+    task: Annotated[
+        tuple[str, ...],
+        typer.Argument(
+            help="Names, YAML or data files, inspect:TASK, BANK:adaptive; or one study file."
+        ),
+    ]
+    data: Annotated[
+        tuple[str, ...],
+        Option(
+            metavar="FILE",
+            help="Local copy of the task's data: a file, a folder with a file for each split, or "
+            "SPLIT=FILE (repeatable).",
+        ),
+    ] = ()
+    task_arg: Annotated[
+        tuple[str, ...],
+        Option(
+            "-T", metavar="KEY=VALUE", help="Argument of an Inspect task, in YAML (repeatable)."
+        ),
+    ] = ()
+    engine: Annotated[
+        Literal["auto", "inspect", "light"], Option(help="Who executes Inspect tasks.")
+    ] = "auto"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class AmountOptions(MetricOptions, IntervalOptions, TableOptions):
+    """How many problems and trials."""
+
+    GROUP = "How many"
+    n: Annotated[
+        int | None, Option("-n", help="Trials per problem. Default: the task's repeats.")
+    ] = None
+    limit: Annotated[int | None, Option(help="Ask only the first N problems.")] = None
+    until: Annotated[
+        float | None,
+        Option(help="Stop once the interval is within +-X; -n is then the most trials."),
+    ] = None
+    proof: Annotated[
+        bool, Option("--proof", help="With --until: an interval that provably holds.")
+    ] = False
+    over: Annotated[
+        Literal["problems", "trials"] | None,
+        Option(help="With --until: exactly these problems (trials), or problems like them."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ModelOptions(ServerOptions):
+    """Which model, and where it is served."""
+
+    model: Annotated[
+        tuple[str, ...],
+        Option(
+            help="openai:NAME, anthropic:NAME, google:NAME, python:module:function or tiny "
+            "(repeatable)."
+        ),
+    ] = ()
+    base_url: Annotated[
+        tuple[str, ...],
+        Option(
+            help="Address of the server, e.g. http://localhost:8000/v1; several servers of a model "
+            "share its load (repeatable)."
+        ),
+    ] = ()
+    name: Annotated[
+        str | None, Option(help="Name of a checkpoint, for tables, directory and seeds.")
+    ] = None
+    header: Annotated[
+        tuple[str, ...],
+        Option(
+            metavar="NAME=VALUE",
+            help="Header of every request; '$VAR' in VALUE is read from the environment. Values "
+            "are never stored or printed (repeatable).",
+        ),
+    ] = ()
+    stream: Annotated[
+        bool, Option("--stream", help="Request streamed answers, for servers that need it.")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SamplingOptions(OptionGroup):
+    """What each request asks for."""
+
+    GROUP = "Requests"
+    temperature: Annotated[
+        float | None, Option(help="Sampling temperature. Default: the task's.", min=0)
+    ] = None
+    top_p: Annotated[float | None, Option(help="Nucleus sampling: above 0, at most 1.", max=1)] = (
+        None
+    )
+    max_tokens: Annotated[int | None, Option(help="Maximum tokens of a completion.", min=1)] = None
+    system: Annotated[
+        str | None, Option(help="System prompt instead of the task's; '' for none.")
+    ] = None
+    gen: Annotated[
+        tuple[str, ...],
+        Option(
+            metavar="KEY=VALUE",
+            help="Field of every request, e.g. top_k=20 or reasoning_effort=low, value in JSON; "
+            "KEY= leaves a field out (repeatable).",
+        ),
+    ] = ()
+    num_fewshot: Annotated[int | None, Option(help="Worked examples in each prompt.", min=0)] = None
+    fewshot_as_turns: Annotated[
+        bool, Option("--fewshot-as-turns", help="Send worked examples as turns of a conversation.")
+    ] = False
+    seed: Annotated[
+        str | None, Option(help="Base of the trials' seeds. Default: the run's name.")
+    ] = None
+    no_seed: Annotated[bool, Option("--no-seed", help="Send no seeds.")] = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LimitOptions(PriceOptions):
+    """How fast, how long, and when to stop."""
+
+    GROUP = "Limits"
+    concurrency: Annotated[int, Option(help="Maximum concurrent requests.", min=1)] = 64
+    batch: Annotated[
+        int, Option(help="Completions per request, if the server supports n.", min=1)
+    ] = 16
+    timeout: Annotated[float, Option(help="Seconds for one answer.", min=0.1)] = 600.0
+    max_outage: Annotated[
+        float, Option(help="Give up after this long without an answer (seconds).", min=0)
+    ] = 600.0
+    max_failed: Annotated[
+        float | None,
+        Option(help="Exit with 1 if a larger share of trials got no answer (0 to 1)."),
+    ] = None
+    retry_failed: Annotated[
+        bool, Option("--retry-failed", help="Retry trials recorded as invalid, gave_up, errored.")
+    ] = False
+    shard: Annotated[
+        str | None,
+        Option(help="Ask only for part I of N, as I/N; passband merge joins the parts."),
+    ] = None
+    shards: Annotated[
+        int | None,
+        Option(help="Split the run among N processes and merge what they record.", min=1),
+    ] = None
+    on: Annotated[
+        str | None, Option(help="With --shards: run them on a cluster: ray, or ray://HOST:PORT.")
+    ] = None
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Show what would be requested; send nothing.")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class AdaptiveOptions(OptionGroup):
+    """Settings of adaptive tests."""
+
+    GROUP = "Adaptive tests"
+    se: Annotated[
+        float | None, Option(help="Stop at this standard error of theta. Default: 0.3.")
+    ] = None
+    min_items: Annotated[int | None, Option(help="Ask at least this many items.")] = None
+    max_items: Annotated[int | None, Option(help="Ask at most this many items.")] = None
+    random_share: Annotated[
+        float | None, Option(help="Share of --max-items to draw at random, for accuracy.")
+    ] = None
+    design: Annotated[
+        tuple[str, ...], Option(help="setting=value, such as selection=randomesque (repeatable).")
+    ] = ()
+
+    def adaptive_design(self) -> dict[str, Any]:
+        """Return the settings that are given, by name."""
+        from passband.tasks import read_task_args
+
+        names = ("se", "min_items", "max_items", "random_share")
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return {**read_task_args(self.design, "--design"), **given}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RunOptions(
+    TaskOptions,
+    ModelOptions,
+    AmountOptions,
+    SamplingOptions,
+    LimitOptions,
+    TruncatedOptions,
+    JudgingOptions,
+    AdaptiveOptions,
+):
+    """The options of `passband run`."""
+
+    GROUP = "Output"
+    COMMON = (
+        "model", "base_url", "n", "limit", "concurrency", "max_cost", "dry_run", "out", "metric",
+        "json", "quiet",
+    )  # fmt: skip
+    MOVED: ClassVar[Mapping[str, str]] = {"Metrics": "Output", "Intervals": "Output"}
+    out: Annotated[
+        Path | None,
+        Option(
+            help="Run directory, resumed if it exists. Default: runs/MODEL; with several models, "
+            "the folder of their directories."
+        ),
+    ] = None
+    json: Annotated[bool, Option("--json", help="Print JSON events, one per line.")] = False
+
+    def study(self, file: "StudyFile | None", given: frozenset[str]) -> "Study":
+        """Return the runs of the command: of one model, of several, or of a study file."""
+        from passband.errors import InvalidInput
+        from passband.run import Study, make_request, study_of_file, study_of_models
+
+        options, models, urls = self.arguments(file, given), self.model, self.base_url
+        if file is not None:
+            del options["name"]
+            return study_of_file(file, models, given=given, out=self.out, **options)
+        if not models:
+            raise InvalidInput(
+                "--model is missing: tiny, openai:NAME with --base-url URL, "
+                "python:module:function; or run a study file, which names its models."
+            )
+        if len(models) > 1:
+            return study_of_models(self.task, models, urls, out=self.out, **options)
+        base_url = urls if len(urls) > 1 else next(iter(urls), None)
+        request = make_request(self.task, models[0], out=self.out, base_url=base_url, **options)
+        return Study([request])
+
+    def arguments(self, file: "StudyFile | None", given: frozenset[str]) -> dict[str, Any]:
+        """Return the arguments of `make_request`, but for tasks, model and address."""
+        from passband.generate import read_headers
+        from passband.run import Patience, Shard, parse_price
+        from passband.tasks import Overrides, read_gen, read_task_args
+
+        task_args = read_task_args(self.task_arg)
+        design = self.adaptive_design()
+        gen = read_gen(self.gen)
+        return {
+            **{name: getattr(self, name) for name in _AS_THEY_ARE},
+            "task_args": task_args,
+            "design": design,
+            "adjustments": Overrides(self.system, self.num_fewshot, self.fewshot_as_turns, gen),
+            "data_options": self.data_options(),
+            "send_seeds": not self.no_seed,
+            "until": self.until_rule(file, given),
+            "patience": Patience(outage=self.max_outage),
+            "headers": read_headers(self.header),
+            "price": None if self.price is None else parse_price(self.price),
+            "shard": None if self.shard is None else Shard.parse(self.shard),
+            "launch": self.launch(),
+            "judge": self.judge_choice(self.prices),
+        }
+
+    def measured(self, file: "StudyFile | None", given: frozenset[str]) -> "TableRequest":
+        """Return metrics, level and policy: of the command, or else of the study file."""
+        settings = {} if file is None else file.settings
+        settings = {name: value for name, value in settings.items() if name not in given}
+        named = self.metric or split_metrics(list(settings.get("metrics", ()))) or ()
+        level, policy = settings.get("level", self.level), settings.get("policy", self.policy)
+        return TableRequest(tuple(named), level, policy, self)
+
+    def launch(self) -> "Launch | None":
+        """Return how the run is split, from the options that go with --shards."""
+        from passband.errors import InvalidInput
+        from passband.run import Launch
+
+        if self.shards is None:
+            if self.on is not None:
+                raise InvalidInput("--on goes with --shards N: how many parts to run there.")
+            return None
+        return Launch(self.shards, self.on)
+
+    def until_rule(self, file: "StudyFile | None", given: frozenset[str]) -> "WidthGoal | None":
+        """Return when the run is to stop, from the options that go with --until."""
+        from passband.errors import InvalidInput
+        from passband.run import WidthGoal
+
+        if self.until is None:
+            if self.proof or self.over is not None:
+                option = "--proof" if self.proof else "--over"
+                raise InvalidInput(f"{option} goes with --until, which says when to stop.")
+            return None
+        metrics, level, *_ = self.measured(file, given)
+        if len(metrics) > 1:
+            raise InvalidInput(f"--until is for one metric; got -m {' -m '.join(metrics)}.")
+        metric = metrics[0] if metrics else "pass@1"
+        return WidthGoal(self.until, metric, self.over or "trials", level, self.proof)
+
+
+#: Options that are arguments of `make_request` by the same name.
+_AS_THEY_ARE = (
+    "data", "trust_task_code", "engine", "n", "limit", "concurrency", "temperature", "top_p",
+    "max_tokens", "name", "seed", "truncated", "retry_failed", "max_cost", "max_failed",
+    "moved_server", "unsafe_code", "timeout", "batch", "stream", "prices",
+)  # fmt: skip
+
+
+class TableRequest(NamedTuple):
+    """What the table of a run holds, and how it is written."""
+
+    metrics: Sequence[str]
+    level: float
+    policy: "Policy"
+    options: RunOptions
 
 
 def given_options(context: typer.Context) -> frozenset[str]:
@@ -72,7 +348,7 @@ def given_options(context: typer.Context) -> frozenset[str]:
     )
 
 
-def find_study_file(tasks: Sequence[str], given: frozenset[str]) -> StudyFile | None:
+def find_study_file(tasks: Sequence[str], given: frozenset[str]) -> "StudyFile | None":
     """Read the study file among the tasks, if one of them is one; it has to be alone."""
     from passband.errors import InvalidInput
     from passband.run import is_study_file, read_study
@@ -89,34 +365,7 @@ def find_study_file(tasks: Sequence[str], given: frozenset[str]) -> StudyFile | 
     return read_study(Path(studies[0]))
 
 
-def make_study(
-    tasks: Sequence[str],
-    models: Sequence[str],
-    urls: Sequence[str],
-    file: StudyFile | None,
-    given: frozenset[str],
-    out: Path | None,
-    **options: Any,
-) -> Study:
-    """Return the runs of the command: of one model, of several, or of a study file."""
-    from passband.errors import InvalidInput
-    from passband.run import Study, make_request, study_of_file, study_of_models
-
-    if file is not None:
-        del options["name"]
-        return study_of_file(file, models, given=given, out=out, **options)
-    if not models:
-        raise InvalidInput(
-            "--model is missing: tiny, openai:NAME with --base-url URL, python:module:function; "
-            "or run a study file, which names its models."
-        )
-    if len(models) > 1:
-        return study_of_models(tasks, models, urls, out=out, **options)
-    base_url = urls if len(urls) > 1 else next(iter(urls), None)
-    return Study([make_request(tasks, models[0], out=out, base_url=base_url, **options)])
-
-
-def print_plans(study: Study, as_json: bool) -> None:
+def print_plans(study: "Study", as_json: bool) -> None:
     """Print what each model would be asked."""
     from json import dumps
 
@@ -133,11 +382,12 @@ def print_plans(study: Study, as_json: bool) -> None:
             typer.echo(printable(line))
 
 
-def run_and_print_study(study: Study, options: TableOptions, as_json: bool, quiet: bool) -> None:
+def run_and_print_study(study: "Study", table: TableRequest) -> None:
     """Ask the models one after another, and print one table of all."""
     from passband.report import JsonEvents, make_display
 
-    with make_display(as_json=as_json, quiet=quiet) as display:
+    quiet = table.options.quiet
+    with make_display(as_json=table.options.json, quiet=quiet) as display:
 
         def announce(label: str, place: int, count: int) -> None:
             request = study.requests[place - 1]
@@ -152,12 +402,12 @@ def run_and_print_study(study: Study, options: TableOptions, as_json: bool, quie
     from passband.generate import hidden_values
     from passband.report import StudyReport
 
-    metrics, level, policy = options.metrics, options.level, options.policy
+    metrics, level, policy, options = table
     summary = study.summarize(metrics, level, end, policy)
     shown = summary is not None and not quiet
     comparison = study.compare(metrics, level, end, policy) if shown else None
     directories = [request.directory for request in study.requests]
-    report = StudyReport(end, summary, directories, options.style(), comparison)
+    report = StudyReport(end, summary, directories, options.style, comparison)
     if isinstance(display, JsonEvents):
         display.event("done", **report.as_json())
     else:
@@ -175,308 +425,44 @@ def _addresses(urls: Sequence[str]) -> list[str]:
     return [address_of(url) for url in urls]
 
 
-def run(
-    context: typer.Context,
-    task: Annotated[
-        list[str],
-        typer.Argument(
-            help="Tasks: names, YAML or data files, inspect:TASK, BANK:adaptive; or a study file."
-        ),
-    ],
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model",
-            help="openai:NAME, anthropic:NAME, google:NAME, python:module:function or tiny "
-            "(repeatable).",
-        ),
-    ] = None,
-    base_url: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Address of the server, e.g. http://localhost:8000/v1; several servers of a model "
-            "share its load (repeatable)."
-        ),
-    ] = None,
-    n: Annotated[
-        int | None, typer.Option("-n", help="Trials per problem. Default: the task's repeats.")
-    ] = None,
-    question: QuestionColumn = None,
-    answer: AnswerText = None,
-    prompt: PromptTemplate = None,
-    scorer: ScorerName = None,
-    extract: ExtractRules = None,
-    ignore_columns: IgnoredColumns = None,
-    limit: Annotated[int | None, typer.Option(help="Ask only the first N problems.")] = None,
-    concurrency: Annotated[int, typer.Option(help="Maximum concurrent requests.", min=1)] = 64,
-    batch: Annotated[
-        int, typer.Option(help="Completions per request, if the server supports n.", min=1)
-    ] = 16,
-    temperature: Annotated[
-        float | None, typer.Option(help="Sampling temperature; default: the task's.", min=0)
-    ] = None,
-    top_p: Annotated[
-        float | None, typer.Option(help="Nucleus sampling: above 0, at most 1.", max=1)
-    ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(help="Maximum tokens of a completion.", min=1)
-    ] = None,
-    system: SystemPrompt = None,
-    gen: GenFields = None,
-    num_fewshot: NumFewshot = None,
-    fewshot_as_turns: FewshotAsTurns = False,
-    header: Headers = None,
-    stream: Stream = False,
-    name: Annotated[
-        str | None,
-        typer.Option(help="Name of a checkpoint, for tables, directory and seeds."),
-    ] = None,
-    seed: Annotated[
-        str | None, typer.Option(help="Base of the trials' seeds. Default: the run's name.")
-    ] = None,
-    no_seed: Annotated[bool, typer.Option("--no-seed", help="Send no seeds.")] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="Run directory, resumed if it exists; of several models, their folder. "
-            "Default: runs/MODEL.",
-        ),
-    ] = None,
-    metric: Metrics = None,
-    level: Level = 0.95,
-    policy: PolicyOption = Policies.drop,
-    layout: LayoutOption = Layouts.long,
-    digits: Digits = None,
-    percent: Percent = False,
-    truncated: Annotated[
-        Truncated | None,
-        typer.Option(help="How to treat truncated completions: leave unscored, or score."),
-    ] = None,
-    retry_failed: Annotated[
-        bool,
-        typer.Option("--retry-failed", help="Retry trials recorded as invalid, gave_up, errored."),
-    ] = False,
-    timeout: Annotated[float, typer.Option(help="Seconds for one answer.", min=0.1)] = 600.0,
-    max_outage: Annotated[
-        float,
-        typer.Option(help="Give up after this long without an answer (seconds).", min=0),
-    ] = 600.0,
-    max_cost: Annotated[
-        float | None, typer.Option(help="Stop before the total cost exceeds this.")
-    ] = None,
-    max_failed: Annotated[
-        float | None,
-        typer.Option(help="Exit with 1 if a larger share of trials got no answer (0 to 1)."),
-    ] = None,
-    prices: Annotated[
-        Path | None, typer.Option(help="YAML file of prices, or genai: those of genai-prices.")
-    ] = None,
-    price: ModelPrice = None,
-    moved_server: Annotated[
-        bool,
-        typer.Option("--moved-server", help="Go on: the same model has another address now."),
-    ] = False,
-    shard: Annotated[
-        str | None,
-        typer.Option(help="Ask only for part I of N, as I/N; passband merge joins the parts."),
-    ] = None,
-    shards: Annotated[
-        int | None,
-        typer.Option(help="Split the run among N processes and merge what they record.", min=1),
-    ] = None,
-    on: Annotated[
-        str | None,
-        typer.Option(help="With --shards: run them on a cluster: ray, or ray://HOST:PORT."),
-    ] = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Show what would be requested, without sending anything."),
-    ] = False,
-    until: Annotated[
-        float | None,
-        typer.Option(help="Stop once the interval is within +-X; -n is then the most trials."),
-    ] = None,
-    proof: Annotated[
-        bool, typer.Option("--proof", help="With --until: an interval that is proven to hold.")
-    ] = False,
-    over: Annotated[
-        Target | None,
-        typer.Option(help="With --until: for these problems (trials), or for problems like them."),
-    ] = None,
-    judge: JudgeModel = None,
-    judge_base_url: JudgeUrl = None,
-    rubric: RubricFile = None,
-    votes: Votes = None,
-    against: Against = None,
-    canaries: Canaries = None,
-    judge_concurrency: JudgeConcurrency = 64,
-    data: DataOption = None,
-    trust_task_code: TrustTaskCode = False,
-    unsafe_code: UnsafeCode = False,
-    task_arg: TaskArgs = None,
-    se: Annotated[
-        float | None,
-        typer.Option("--se", help="Adaptive: stop at this standard error of theta. Default: 0.3."),
-    ] = None,
-    min_items: Annotated[
-        int | None, typer.Option(help="Adaptive: ask at least this many items.")
-    ] = None,
-    max_items: Annotated[
-        int | None, typer.Option(help="Adaptive: ask at most this many items.")
-    ] = None,
-    random_share: Annotated[
-        float | None,
-        typer.Option(help="Adaptive: share of --max-items to draw at random, for accuracy."),
-    ] = None,
-    design: Annotated[
-        list[str] | None,
-        typer.Option("--design", help="Adaptive: setting=value, such as selection=randomesque."),
-    ] = None,
-    engine: Annotated[
-        Engine, typer.Option(help="Who executes tasks of Inspect: auto, inspect, light.")
-    ] = Engine.auto,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON events, a line each.")] = False,
-    notes: Notes = False,
-    quiet: Quiet = False,
-) -> None:
-    """Ask every problem of a task n times and print metrics. Every trial is recorded."""
+def run(context: typer.Context, options: RunOptions) -> None:
+    """Ask every problem n times, record every trial and print metrics."""
     from passband.errors import InvalidInput
-    from passband.generate import read_headers
     from passband.report import error_events
-    from passband.run import Patience, Shard, parse_price
-    from passband.tasks import Adjustments, DataOptions, read_gen, read_task_args
 
-    with error_events(enabled=json):
+    with error_events(enabled=options.json):
         given = given_options(context)
-        file = find_study_file(task, given)
-        metrics, level, chosen = _measured(metric, level, policy.value, file, given)
-        study = make_study(
-            task,
-            model or [],
-            base_url or [],
-            file,
-            given,
-            out,
-            data=data or (),
-            trust_task_code=trust_task_code,
-            task_args=read_task_args(task_arg or ()),
-            engine=engine.value,
-            design=_design(
-                design, se=se, min_items=min_items, max_items=max_items, random_share=random_share
-            ),
-            adjustments=Adjustments(system, num_fewshot, fewshot_as_turns, read_gen(gen or ())),
-            data_options=DataOptions.of(
-                question, answer, prompt, scorer, extract, ignore_columns=ignore_columns
-            ),
-            n=n,
-            limit=limit,
-            concurrency=concurrency,
-            temperature=temperature,
-            top_p=top_p,
-            max_tokens=max_tokens,
-            name=name,
-            seed=seed,
-            send_seeds=not no_seed,
-            truncated=None if truncated is None else truncated.value,
-            retry_failed=retry_failed,
-            max_cost=max_cost,
-            max_failed=max_failed,
-            moved_server=moved_server,
-            unsafe_code=unsafe_code,
-            until=_until(until, proof, over, metrics, level),
-            patience=Patience(outage=max_outage),
-            timeout=timeout,
-            batch=batch,
-            stream=stream,
-            headers=read_headers(header or ()),
-            prices=prices,
-            price=None if price is None else parse_price(price),
-            shard=None if shard is None else Shard.parse(shard),
-            launch=_launch(shards, on),
-            judge=judge_choice(
-                judge, judge_base_url, rubric, votes, against, canaries, judge_concurrency, prices
-            ),
-        )
-        if price is not None and len(study.requests) > 1:
+        file = find_study_file(options.task, given)
+        study = options.study(file, given)
+        if options.price is not None and len(study.requests) > 1:
             raise InvalidInput("--price is for one model; put several prices into --prices FILE.")
-        study.check(metrics, level, chosen)
-        options = TableOptions(metrics, level, chosen, layout.value, digits, percent, notes)
-        if dry_run:
-            print_plans(study, json)
+        table = options.measured(file, given)
+        study.check(table.metrics, table.level, table.policy)
+        if options.dry_run:
+            print_plans(study, options.json)
         elif len(study.requests) > 1:
-            run_and_print_study(study, options, json, quiet)
+            run_and_print_study(study, table)
         else:
-            _run_and_print(study.requests[0], options, json, quiet)
+            _run_and_print(study.requests[0], table)
 
 
-def _measured(
-    metrics: list[str] | None,
-    level: float,
-    policy: Policy,
-    file: StudyFile | None,
-    given: frozenset[str],
-) -> tuple[list[str], float, Policy]:
-    """Return metrics, level and policy: of the command, or else of the study file."""
-    settings = {} if file is None else file.settings
-    settings = {name: value for name, value in settings.items() if name not in given}
-    named = metrics or split_metrics(list(settings.get("metrics", ()))) or []
-    return named, settings.get("level", level), settings.get("policy", policy)
-
-
-def _design(words: list[str] | None, **options: float | None) -> dict[str, Any]:
-    from passband.tasks import read_task_args
-
-    named = {name: value for name, value in options.items() if value is not None}
-    return {**read_task_args(words or (), "--design"), **named}
-
-
-def _launch(shards: int | None, on: str | None) -> Launch | None:
-    """Return how the run is split, from the options that go with --shards."""
-    from passband.errors import InvalidInput
-    from passband.run import Launch
-
-    if shards is None:
-        if on is not None:
-            raise InvalidInput("--on goes with --shards N: how many parts to run there.")
-        return None
-    return Launch(shards, on)
-
-
-def _until(
-    half_width: float | None, proof: bool, over: Target | None, metrics: list[str], level: float
-) -> Until | None:
-    """Return when the run is to stop, from the options that go with --until."""
-    from passband.errors import InvalidInput
-    from passband.run import Until
-
-    if half_width is None:
-        if proof or over is not None:
-            option = "--proof" if proof else "--over"
-            raise InvalidInput(f"{option} goes with --until, which says when to stop.")
-        return None
-    if len(metrics) > 1:
-        raise InvalidInput(f"--until is for one metric; got -m {' -m '.join(metrics)}.")
-    target = Target.trials if over is None else over
-    return Until(half_width, metrics[0] if metrics else "pass@1", target.value, level, proof)
-
-
-def _run_and_print(request: RunRequest, options: TableOptions, as_json: bool, quiet: bool) -> None:
+def _run_and_print(request: "RunRequest", table: TableRequest) -> None:
     from passband.report import JsonEvents, make_display
 
-    with make_display(as_json=as_json, quiet=quiet) as display:
+    quiet = table.options.quiet
+    with make_display(as_json=table.options.json, quiet=quiet) as display:
         finished = request.run(display)
     from passband.cli.output import print_notes, print_table
     from passband.generate import hidden_values
     from passband.report import RunReport, closing_lines
 
-    summary = finished.summarize(options.metrics, options.level, options.policy)
-    report = RunReport(finished, summary, finished.task_options(), options.style())
+    summary = finished.summarize(*table[:3])
+    report = RunReport(finished, summary, finished.task_options(), table.options.style)
     if isinstance(display, JsonEvents):
         display.event("done", **report.as_json())
     else:
         if summary is not None and request.settings.shard is None:
-            again = partial(finished.summarize, *options[:3], "trials")
+            again = partial(finished.summarize, *table[:3], "trials")
             print_table(summary, report.style, again, quiet=quiet)
         command = ["passband", *hidden_values(sys.argv[1:])]
         print_notes(report.warnings() if quiet else closing_lines(report, command))

@@ -32,9 +32,9 @@ def salvage(
     from json import dumps
 
     from passband.report import Row, printable, render
-    from passband.trials import salvage
+    from passband.trials import salvage_store
 
-    salvaged = salvage(run, new)
+    salvaged = salvage_store(run, new)
     if json:
         typer.echo(dumps(asdict(salvaged), indent=2))
         return

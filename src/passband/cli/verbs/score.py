@@ -1,133 +1,95 @@
 """`passband score`: re-score recorded completions, or add a scorer."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from passband.cli.judge_options import (
-    Against,
-    Canaries,
-    JudgeConcurrency,
-    JudgeModel,
-    JudgeUrl,
-    RubricFile,
-    Votes,
-    judge_choice,
+from passband.cli.options import (
+    CodeOptions,
+    JsonOptions,
+    JudgingOptions,
+    PriceOptions,
+    QuietOptions,
+    ServerOptions,
+    TruncatedOptions,
 )
-from passband.cli.options import JsonOption, ModelPrice, Quiet, Truncated, TrustTaskCode, UnsafeCode
 
 if TYPE_CHECKING:
     from passband.cli.progress_lines import JudgeLine
-    from passband.run import RemoteScoring
+    from passband.run import JudgeChoice, Judging, RemoteScoring, Rescored
 
 
-def score(
-    run: Annotated[Path, typer.Argument(help="Run directory.")],
+Option = typer.Option
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ScoreOptions(
+    TruncatedOptions,
+    JudgingOptions,
+    PriceOptions,
+    ServerOptions,
+    CodeOptions,
+    JsonOptions,
+    QuietOptions,
+):
+    """The options of `passband score`."""
+
+    GROUP = "Scoring"
+    COMMON = (
+        "scorer", "extract", "task", "main", "judge", "judge_base_url", "max_cost", "prices",
+        "json", "quiet",
+    )  # fmt: skip
+    run: Annotated[Path, typer.Argument(help="Run directory.")]
     scorer: Annotated[
-        list[str] | None,
-        typer.Option(help="Scorer to add, such as numeric, math or f1 (repeatable)."),
-    ] = None,
+        tuple[str, ...], Option(help="Scorer to add, such as numeric, math or f1 (repeatable).")
+    ] = ()
     extract: Annotated[
-        str | None,
-        typer.Option(help="Rules that find the answer, such as boxed,marker,last_number."),
-    ] = None,
+        str | None, Option(help="Rules that find the answer, such as boxed,marker,last_number.")
+    ] = None
     task: Annotated[
-        list[str] | None,
-        typer.Option(help="Task or YAML file whose scorers to use; by default those of the run."),
-    ] = None,
-    main: Annotated[bool, typer.Option("--main", help="Make the new scorer the main one.")] = False,
-    truncated: Annotated[
-        Truncated | None,
-        typer.Option(help="How to treat truncated completions: leave unscored, or score."),
-    ] = None,
-    judge: JudgeModel = None,
-    judge_base_url: JudgeUrl = None,
-    rubric: RubricFile = None,
-    votes: Votes = None,
-    against: Against = None,
-    canaries: Canaries = None,
-    judge_concurrency: JudgeConcurrency = 64,
-    max_cost: Annotated[
-        float | None, typer.Option(help="With --judge: stop before its calls cost more than this.")
-    ] = None,
-    prices: Annotated[
-        Path | None,
-        typer.Option(
-            help="YAML file of prices: of the run's models, or with --judge of the judges."
-        ),
-    ] = None,
-    price: ModelPrice = None,
-    moved_server: Annotated[
-        bool,
-        typer.Option("--moved-server", help="Go on: the same judge has another address now."),
-    ] = False,
+        tuple[str, ...],
+        Option(help="Task or YAML file whose scorers to use. Default: those of the run."),
+    ] = ()
+    main: Annotated[bool, Option("--main", help="Make the new scorer the main one.")] = False
     on: Annotated[
         str | None,
-        typer.Option(
-            help="Score on a cluster of Ray, judges too: ray, ray://HOST:10001 or HOST:6379."
-        ),
-    ] = None,
+        Option(help="Score on a Ray cluster, judges too: ray, ray://HOST:10001 or HOST:6379."),
+    ] = None
     workers: Annotated[
-        int | None,
-        typer.Option(min=1, help="With --on: processors to use; by default all of the cluster."),
-    ] = None,
-    trust_task_code: TrustTaskCode = False,
-    unsafe_code: UnsafeCode = False,
-    json: JsonOption = False,
-    quiet: Quiet = False,
-) -> None:
+        int | None, Option(min=1, help="With --on: processors to use. Default: all of the cluster.")
+    ] = None
+
+    def rescores(self, judges: bool) -> bool:
+        """Return whether anything is to be scored, and not only priced."""
+        return bool(self.scorer or self.extract or self.task or self.truncated or judges)
+
+
+def score(options: ScoreOptions) -> None:
     """Re-score recorded completions; keeps earlier scores. Only --judge sends requests.
 
     With --prices or --price, trials without a cost get theirs.
     """
-    from functools import partial
     from json import dumps
 
     from passband.cli.output import print_notes, print_rows
-    from passband.cli.progress_lines import JudgeLine
     from passband.report import ScoreReport
-    from passband.run import rescore_run
     from passband.summary import summarize_scorers
 
-    choice = judge_choice(
-        judge, judge_base_url, rubric, votes, against, canaries, judge_concurrency, prices
-    )
-    if price is not None or (prices is not None and not choice.given):
-        _price_trials(run, prices, price, quiet=quiet)
-        if not (scorer or extract or task or truncated or choice.given):
+    run, quiet = options.run, options.quiet
+    choice = options.judge_choice(options.prices)
+    if options.price is not None or (options.prices is not None and not choice.given):
+        _price_trials(run, options.prices, options.price, quiet=quiet)
+        if not options.rescores(bool(choice.given)):
             return
-    scored = JudgeLine(quiet=quiet, word="scored")
-    remote = _remote(on, workers, scored, unsafe=unsafe_code)
-    judging = None
-    if choice.given:
-        from passband.run import Judging
-
-        line = JudgeLine(quiet=quiet)
-        judging = Judging(choice, line, max_cost, moved_server=moved_server)
-        if remote is not None:
-            from passband.run import remote_subject
-
-            judging.make_subject = partial(remote_subject, workers=workers)
-    rescored = rescore_run(
-        run,
-        scorers=scorer or [],
-        rules=[rule.strip() for rule in extract.split(",")] if extract else None,
-        task_names=task or [],
-        main=main,
-        truncated=None if truncated is None else truncated.value,
-        trust=trust_task_code,
-        unsafe=unsafe_code,
-        judging=judging,
-        remote=remote,
-    )
-    scored.clear()
+    rescored, judging = _rescored(options, choice)
     report = ScoreReport(rescored.added, summarize_scorers(run, tasks=rescored.tasks))
-    if scorer and not extract:
-        _warn_of_filters(run, scorer)
-    if json:
+    if options.scorer and not options.extract:
+        _warn_of_filters(run, options.scorer)
+    if options.json:
         typer.echo(dumps(report.as_json(), indent=2))
     else:
         print_rows(report.rows())
@@ -135,6 +97,38 @@ def score(
             print_notes(["", f"{report.added} scores added to {run}"])
     if judging is not None:
         raise typer.Exit(judging.exit_code)
+
+
+def _rescored(options: ScoreOptions, choice: "JudgeChoice") -> "tuple[Rescored, Judging | None]":
+    """Score the recorded completions, here or on a cluster, with judges if there are any."""
+    from passband.cli.progress_lines import JudgeLine
+    from passband.run import rescore_run
+
+    scored, judging = JudgeLine(quiet=options.quiet, word="scored"), None
+    remote = _remote(options.on, options.workers, scored, unsafe=options.unsafe_code)
+    if choice.given:
+        from passband.run import Judging
+
+        line = JudgeLine(quiet=options.quiet)
+        judging = Judging(choice, line, options.max_cost, moved_server=options.moved_server)
+        if remote is not None:
+            from passband.run import remote_subject
+
+            judging.make_subject = partial(remote_subject, workers=options.workers)
+    rescored = rescore_run(
+        options.run,
+        scorers=options.scorer,
+        rules=[rule.strip() for rule in options.extract.split(",")] if options.extract else None,
+        task_names=options.task,
+        main=options.main,
+        truncated=options.truncated,
+        trust=options.trust_task_code,
+        unsafe=options.unsafe_code,
+        judging=judging,
+        remote=remote,
+    )
+    scored.clear()
+    return rescored, judging
 
 
 def _price_trials(run: Path, prices: Path | None, price: str | None, *, quiet: bool) -> None:
@@ -150,9 +144,9 @@ def _price_trials(run: Path, prices: Path | None, price: str | None, *, quiet: b
 
 
 def _remote(
-    on: str | None, workers: int | None, line: JudgeLine, *, unsafe: bool
-) -> RemoteScoring | None:
-    """Return where and how to score on a cluster, if that is asked for."""
+    on: str | None, workers: int | None, line: "JudgeLine", *, unsafe: bool
+) -> "RemoteScoring | None":
+    """Return where and how to score on a cluster; None without --on."""
     from passband.errors import InvalidInput
 
     if on is None:
@@ -165,7 +159,7 @@ def _remote(
     return RemoteScoring(parse_address(on), workers, unsafe=unsafe, tick=line.judged)
 
 
-def _warn_of_filters(run: Path, added: list[str]) -> None:
+def _warn_of_filters(run: Path, added: Sequence[str]) -> None:
     """Warn that scorers added by name do not get the answers that the task's filters find."""
     from passband.report import printable
     from passband.score import filters_in

@@ -37,11 +37,11 @@ def serve(
     """Serve adaptive tests over local banks, using the Trismik protocol."""
     from dataclasses import replace
 
-    from passband.adaptive import DESIGN, Settings, read_keys, required_bank
+    from passband.adaptive import DESIGN, ServeSettings, read_keys, required_bank
     from passband.adaptive import serve as listen
 
     design = replace(DESIGN, se=se, max_items=max_items)
-    settings = Settings(state, host, port, read_keys(key_file), design, rate)
+    settings = ServeSettings(state, host, port, read_keys(key_file), design, rate)
     found = [required_bank(name) for name in banks]
     names = ", ".join(f"{bank.name}:adaptive" for bank in found)
     listen(found, settings, lambda address: _announce(address, names, bool(settings.keys)))
@@ -55,4 +55,4 @@ def _announce(address: str, names: str, has_keys: bool) -> None:
     key = "one of its keys" if has_keys else "any text"
     typer.echo(f"{address} serves {printable(names)}. Ctrl-C stops it.")
     typer.echo(f"Clients need TRISMIK_SERVICE_URL={address} and {key} as TRISMIK_API_KEY.")
-    sys.stdout.flush()  # whoever waits for the address may read a pipe
+    sys.stdout.flush()  # a process that waits for the address may read a pipe

@@ -1,179 +1,167 @@
 """`passband stats`: metrics of any table of trials."""
 
-from __future__ import annotations
-
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from passband.cli.options import (
-    Accept,
-    AnswerColumn,
-    ClusterColumn,
-    Digits,
-    First,
-    Format,
-    FormatOption,
-    JsonOption,
-    JudgeColumn,
-    LabelColumn,
-    LayoutOption,
-    Layouts,
-    Level,
-    LowerIsBetter,
-    Metrics,
-    Notes,
-    Over,
-    Percent,
-    Policies,
-    PolicyOption,
-    PricesOption,
-    ProblemColumn,
-    Quiet,
-    ScoreColumn,
-    SkipBad,
-    StatusColumn,
-    Target,
-    Threshold,
-    TrialColumn,
-    is_json,
-    scales_of,
+    AnswerColumnOptions,
+    ChoiceOptions,
+    FormatOptions,
+    MetricOptions,
+    PurchaseOptions,
+    RecordOptions,
+    TableOptions,
+    TargetOptions,
+    ThresholdOptions,
+    seed_of,
 )
 
+if TYPE_CHECKING:
+    from passband.summary import Summary
 
-def stats(
-    source: Annotated[
-        list[str],
-        typer.Argument(
-            help="Run directories, folders of them, CSV, TSV, JSON, JSONL, Parquet, .npy or .npz "
-            "files of trials, or data sets of Parquet files: a quoted glob, a folder, an address."
-        ),
-    ],
-    metric: Metrics = None,
+Option = typer.Option
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class GroupingOptions(MetricOptions):
+    """How trials are divided, and the groups' mean."""
+
     task: Annotated[
-        list[str] | None, typer.Option(help="Only this task of a run directory (repeatable).")
-    ] = None,
-    problem: ProblemColumn = None,
-    trial: TrialColumn = None,
-    score: ScoreColumn = None,
-    status: StatusColumn = None,
-    cluster: ClusterColumn = None,
-    answer: AnswerColumn = None,
-    judge: JudgeColumn = None,
-    label: LabelColumn = None,
-    prices: PricesOption = None,
+        tuple[str, ...], Option(help="Only this task of a run directory (repeatable).")
+    ] = ()
     by: Annotated[
-        list[str] | None, typer.Option(help="Column to split by, such as model (repeatable).")
-    ] = None,
+        tuple[str, ...], Option(help="Column to split by, such as model (repeatable).")
+    ] = ()
     weights: Annotated[
         str | None,
-        typer.Option(
-            help="Add a weighted mean over the groups: equal, size, NAME=SHARE,..., or a CSV."
-        ),
-    ] = None,
+        Option(help="Add a weighted mean over groups: equal, size, NAME=SHARE,..., or a CSV file."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MethodOptions(TargetOptions):
+    """How intervals are computed and checked."""
+
+    method: Annotated[str, Option(help="Interval method (docs/which-interval.md).")] = "auto"
+    seed: Annotated[
+        str | None, Option(help="Seed of methods that draw random numbers: a number or a name.")
+    ] = None
     population: Annotated[
         int | None,
-        typer.Option(help="Size of the benchmark that these problems are a random part of.", min=1),
-    ] = None,
-    threshold: Threshold = None,
-    lower_is_better: LowerIsBetter = None,
-    skip_bad: SkipBad = False,
-    first: First = None,
-    accept: Accept = None,
-    policy: PolicyOption = Policies.drop,
-    over: Over = Target.problems,
-    level: Level = 0.95,
-    method: Annotated[str, typer.Option(help="Interval method (docs/which-interval.md).")] = "auto",
-    seed: Annotated[
-        str | None, typer.Option(help="Seed of methods that draw random numbers: number or name.")
-    ] = None,
+        Option(help="Size of the benchmark from which these problems are a random sample.", min=1),
+    ] = None
     stopped_after: Annotated[
         int | None,
-        typer.Option(
-            help="Successes that ended the trials of a problem; 0: their number was fixed.", min=0
-        ),
-    ] = None,
+        Option(help="Successes that ended a problem's trials; 0: their number was fixed.", min=0),
+    ] = None
     cap: Annotated[
-        int | None, typer.Option(help="With --stopped-after: the most trials of a problem.", min=1)
-    ] = None,
+        int | None, Option(help="With --stopped-after: the most trials of a problem.", min=1)
+    ] = None
     certify: Annotated[
         bool | None,
-        typer.Option(
-            help="Simulate the coverage to expect (by default only where the data are unusual)."
-        ),
-    ] = None,
+        Option(help="Simulate the expected coverage. Default: only if the data are unusual."),
+    ] = None
     calibrate: Annotated[
-        bool, typer.Option(help="Widen intervals whose simulated coverage is too low.")
-    ] = False,
+        bool, Option(help="Widen intervals whose simulated coverage is too low.")
+    ] = False
     plan: Annotated[
-        Path | None, typer.Option(help="Plan to check the trials against (passband plan --out).")
-    ] = None,
+        Path | None, Option(help="Plan to check the trials against (passband plan --out).")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class StatsOptions(
+    GroupingOptions,
+    PurchaseOptions,
+    MethodOptions,
+    FormatOptions,
+    TableOptions,
+    ThresholdOptions,
+    ChoiceOptions,
+    RecordOptions,
+    AnswerColumnOptions,
+):
+    """The options of `passband stats`."""
+
+    GROUP = "Reading"
+    COMMON = ("metric", "by", "task", "over", "level", "first", "score", "format", "json", "quiet")
+    source: Annotated[
+        tuple[str, ...],
+        typer.Argument(
+            help="Run directories, or files of trials: CSV, TSV, JSON, JSONL, Parquet, .npy or "
+            ".npz; folders of them; Parquet data sets: a quoted glob, a folder, an address."
+        ),
+    ]
     on: Annotated[
         str | None,
-        typer.Option(help="Count the files of a data set on a cluster: ray, or ray://HOST:PORT."),
-    ] = None,
-    format: FormatOption = Format.table,
-    layout: LayoutOption = Layouts.long,
-    digits: Digits = None,
-    percent: Percent = False,
-    json: JsonOption = False,
-    notes: Notes = False,
-    quiet: Quiet = False,
-) -> None:
+        Option(help="Count the files of a data set on a cluster: ray, or ray://HOST:PORT."),
+    ] = None
+
+    def summary(self, **choices: Any) -> "Summary":
+        """Return the summary of the sources; `choices` are its target and checks of coverage."""
+        from passband.summary import parse_prices, read_weights, summarize
+
+        return summarize(
+            self.source if len(self.source) > 1 else self.source[0],
+            self.metric,
+            method=self.method,
+            level=self.level,
+            policy=self.policy,
+            seed=seed_of(self.seed),
+            task=self.task,
+            by=self.by,
+            problem=self.problem,
+            trial=self.trial,
+            score=self.score,
+            status=self.status,
+            cluster=self.cluster,
+            answer=self.answer,
+            judge=self.judge,
+            label=self.label,
+            threshold=self.threshold,
+            plan=self.plan,
+            scales=self.scales,
+            skip_bad=self.skip_bad,
+            stopped_after=self.stopped_after,
+            cap=self.cap,
+            weights=None if self.weights is None else read_weights(self.weights),
+            population=self.population,
+            prices=None if self.prices is None else parse_prices(self.prices),
+            first=self.first,
+            accept=self.accept,
+            **choices,
+        )
+
+
+def stats(options: StatsOptions) -> None:
     """Print metrics with intervals for recorded trials."""
     from passband.cli.output import print_json, print_notes, print_rows, print_table
     from passband.readers import reading_datasets
-    from passband.report import Style, explanation, full_rows, remark_lines, rows, warning_lines
-    from passband.summary import choice_lines, parse_prices, read_weights, summarize
+    from passband.report import explanation, full_rows, remark_lines, rows, warning_lines
+    from passband.summary import choice_lines
 
-    as_json = is_json(format, json)
-    again = partial(
-        summarize,
-        source if len(source) > 1 else source[0],
-        metric or [],
-        method=method,
-        level=level,
-        policy=policy.value,
-        seed=int(seed) if seed and seed.isdecimal() else seed,
-        task=task or [],
-        by=by or [],
-        problem=problem,
-        trial=trial,
-        score=score,
-        status=status,
-        cluster=cluster,
-        answer=answer,
-        threshold=threshold,
-        plan=plan,
-        scales=scales_of(lower_is_better),
-        skip_bad=skip_bad,
-        stopped_after=stopped_after,
-        cap=cap,
-        weights=None if weights is None else read_weights(weights),
-        population=population,
-        judge=judge,
-        label=label,
-        prices=None if prices is None else parse_prices(prices),
-        first=first,
-        accept=accept or [],
-    )
-    with reading_datasets(on) as session:
-        summary = again(over=over.value, certify=certify, calibrate=calibrate)
+    as_json, quiet = options.is_json, options.quiet
+    with reading_datasets(options.on) as session:
+        summary = options.summary(
+            over=options.over, certify=options.certify, calibrate=options.calibrate
+        )
         session.require_counted()
         summary.require_estimate()
         if as_json:
             print_json(summary.to_json())
             return
         print_notes(remark_lines(summary, quiet=quiet))
-        style = Style(digits, percent, layout.value, notes)
-        if format is Format.table:
-            print_table(summary, style, partial(again, over="trials"), quiet=quiet)
+        style = options.style
+        if options.format == "table":
+            print_table(summary, style, partial(options.summary, over="trials"), quiet=quiet)
         else:
-            table = full_rows if format is Format.csv else rows
-            print_rows(table(summary, style), format.value)
-    print_notes(choice_lines(first, accept or ()))
+            table = full_rows if options.format == "csv" else rows
+            print_rows(table(summary, style), options.format)
+    print_notes(choice_lines(options.first, options.accept))
     print_notes(warning_lines(summary))
     if not quiet:
         print_notes(["", *explanation(summary, style)])

@@ -1,59 +1,56 @@
 """`passband summarize`: write metrics_summary.json, with the fields of EVA."""
 
-from __future__ import annotations
-
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from passband.cli.options import (
-    Accept,
-    ClusterColumn,
-    First,
-    Level,
-    LowerIsBetter,
-    Notes,
-    Over,
-    Policies,
-    PolicyOption,
-    ProblemColumn,
-    Quiet,
-    ScoreColumn,
-    SkipBad,
-    StatusColumn,
-    Target,
-    TrialColumn,
-    scales_of,
+    ChoiceOptions,
+    ColumnOptions,
+    NoteOptions,
+    RecordOptions,
+    TargetOptions,
+    TaskFilterOptions,
 )
+
+if TYPE_CHECKING:
+    from passband.summary import MetricsSummary
 
 _DIGITS = 100  # of a seed; far beyond what any generator uses
 
 
-def summarize(
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SummarizeOptions(
+    TargetOptions, ChoiceOptions, RecordOptions, TaskFilterOptions, ColumnOptions, NoteOptions
+):
+    """The options of `passband summarize`."""
+
+    GROUP = "Document"
+    COMMON = ("output", "composites", "k", "method", "over", "level", "task", "model", "quiet")
     runs: Annotated[
-        list[Path],
+        tuple[Path, ...],
         typer.Argument(
             metavar="RUN",
-            help="Run directories of passband or EVA, logs of other tools, or tables of trials.",
+            help="Runs of passband or EVA, logs of other tools, or tables of trials.",
         ),
-    ],
+    ]
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
-            help="File to write, or folder in which to write metrics_summary.json. "
-            "Default: standard output.",
+            help="File to write, or folder for metrics_summary.json. Default: standard output.",
         ),
-    ] = None,
+    ] = None
     composites: Annotated[
         str | None,
         typer.Option(
             help="YAML file of composites and thresholds, or eva, or none. Default: eva for a run "
             "of EVA, none for others."
         ),
-    ] = None,
+    ] = None
     k: Annotated[
         int | None,
         typer.Option(
@@ -61,72 +58,58 @@ def summarize(
             help="The k of pass@k. Default: the planned trials of a problem, or else as many as "
             "every problem has.",
         ),
-    ] = None,
+    ] = None
     method: Annotated[
         str,
-        typer.Option(
-            help="Interval method (docs/which-interval.md), or eva to get EVA's own numbers."
-        ),
-    ] = "auto",
-    over: Over = Target.problems,
-    level: Level = 0.95,
-    policy: PolicyOption = Policies.drop,
+        typer.Option(help="Interval method (docs/which-interval.md); eva for EVA's own numbers."),
+    ] = "auto"
     seed: Annotated[
         str | None,
-        typer.Option(
-            help="Number or name that seeds random intervals. Default: the name of the run."
-        ),
-    ] = None,
-    task: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="Only this model (repeatable).")] = None,
-    problem: ProblemColumn = None,
-    trial: TrialColumn = None,
-    score: ScoreColumn = None,
-    status: StatusColumn = None,
-    cluster: ClusterColumn = None,
-    lower_is_better: LowerIsBetter = None,
-    skip_bad: SkipBad = False,
-    first: First = None,
-    accept: Accept = None,
-    notes: Notes = False,
-    quiet: Quiet = False,
-) -> None:
+        typer.Option(help="Seed of random intervals: a number or a name. Default: the run's name."),
+    ] = None
+
+    def summaries(self) -> "list[MetricsSummary]":
+        """Return the summaries of every run."""
+        from passband.summary import metrics_summaries
+
+        seed = _seed(self.seed)
+        return [
+            summary
+            for run in self.runs
+            for summary in metrics_summaries(
+                run,
+                composites=self.composites,
+                k=self.k,
+                method=self.method,
+                over=self.over,
+                level=self.level,
+                policy=self.policy,
+                seed=seed,
+                task=self.task,
+                model=self.model,
+                columns=self.columns,
+                scales=self.scales,
+                skip_bad=self.skip_bad,
+                first=self.first,
+                accept=self.accept,
+            )
+        ]
+
+
+def summarize(options: SummarizeOptions) -> None:
     """Write every metric of a run as JSON, in the fields of EVA."""
     from passband.cli.output import print_json, print_notes
     from passband.notes import Note
     from passband.report import Noted, note_lines, shown, warnings
-    from passband.summary import document_of, metrics_summaries, target_of, write_document
+    from passband.summary import document_of, target_of, write_document
 
-    columns = {
-        "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
-    }  # fmt: skip
-    summaries = [
-        summary
-        for run in runs
-        for summary in metrics_summaries(
-            run,
-            composites=composites,
-            k=k,
-            method=method,
-            over=over.value,
-            level=level,
-            policy=policy.value,
-            seed=_seed(seed),
-            task=task or (),
-            model=model or (),
-            columns=columns,
-            scales=scales_of(lower_is_better),
-            skip_bad=skip_bad,
-            first=first,
-            accept=accept or (),
-        )
-    ]
+    summaries, output, quiet = options.summaries(), options.output, options.quiet
     text = document_of(summaries)
     if output is None or output == Path("-"):
         print_json(text)
     else:
-        sources = [*runs, *([Path(composites)] if composites else [])]
-        write_document(text, target_of(output, summaries, sources))
+        composites = [Path(options.composites)] if options.composites else []
+        write_document(text, target_of(output, summaries, [*options.runs, *composites]))
     lines = note_lines(
         Noted(Note(**dict(note)), str(one.run), name)
         for one in summaries
@@ -136,7 +119,8 @@ def summarize(
     if not quiet:
         print_notes(f"{one.run}: {remark}" for one in summaries for remark in one.remarks)
     refused = [line for line in lines if line.is_invalid]
-    print_notes(warnings(refused) if quiet else [*warnings(lines), *shown(lines, every=notes)])
+    every = options.notes
+    print_notes(warnings(refused) if quiet else [*warnings(lines), *shown(lines, every=every)])
 
 
 def _seed(text: str | None) -> int | str | None:

@@ -29,6 +29,8 @@ from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from passband.generate.provider import JsonObject
+
 _PARSES = 100  # attempts
 _parsing = threading.Lock()
 
@@ -179,7 +181,7 @@ def file_digests(path: Path, root: Path | None = None) -> dict[str, str]:
     return dict(sorted(digests.items()))
 
 
-def function_spec(function: Callable[..., Any]) -> dict[str, Any]:
+def function_spec(function: Callable[..., Any]) -> JsonObject:
     """Return what the answers of a function depend on: digests of its source and bound values.
 
     `unseen` says what may change without anyone noticing.
@@ -262,7 +264,7 @@ def _unseen_state(layer: Any) -> Iterator[str]:
         yield f"the state of the {type(owner).__name__}"
 
 
-def _closed_over(function: FunctionType) -> dict[str, Any]:
+def _closed_over(function: FunctionType) -> JsonObject:
     """Return the variables of an outer function that a function uses and does not set.
 
     Lists and the like may be what it counts its calls with; functions are in its file.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from passband.generate.inspect.calls import call_seed
 from passband.generate.inspect.generation import (
     finish_of,
     messages_of,
@@ -13,12 +14,12 @@ from passband.generate.inspect.generation import (
     reasoning_of,
     sampling_of,
 )
-from passband.generate.inspect.guard import HandedBack
-from passband.generate.inspect.replay import Replay
-from passband.generate.inspect.seeds import call_seed
+from passband.generate.inspect.guard import HandedBack, KeptAnswers
 from passband.generate.provider import (
     Completion,
     InvalidReply,
+    JsonMapping,
+    JsonObject,
     Message,
     Provider,
     Request,
@@ -26,13 +27,17 @@ from passband.generate.provider import (
 )
 from passband.score import Score
 
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage
+    from inspect_ai.solver import TaskState
+
 _PROMPTS = 10_000  # that are kept, so that the trials of a problem share one
 
 
 class Requests:
     """Makes the requests of a task: the same parameters and prompts are the same objects."""
 
-    def __init__(self, provider: Provider, model: str, settings: Mapping[str, Any]) -> None:
+    def __init__(self, provider: Provider, model: str, settings: JsonMapping) -> None:
         self.provider, self.model = provider, model
         self._task = sampling_of(Sampling(), settings)
         self._system = settings.get("system_message")
@@ -41,22 +46,24 @@ class Requests:
 
     def make(
         self,
-        messages: Sequence[Any],
+        messages: Sequence[ChatMessage],
         sampling: Sampling,
-        settings: Mapping[str, Any],
+        settings: JsonMapping,
         seed: int | None,
     ) -> Request:
         """Return a request; a solver's settings beat the run's, and those the task's."""
         prompt = self._prompt(messages, settings.get("system_message") or self._system)
         return Request(prompt, self._sampling(sampling, settings), (seed,))
 
-    def _prompt(self, conversation: Sequence[Any], system: str | None) -> tuple[Message, ...]:
+    def _prompt(
+        self, conversation: Sequence[ChatMessage], system: str | None
+    ) -> tuple[Message, ...]:
         messages = messages_of(conversation, system)
         if len(self._prompts) > _PROMPTS:
             self._prompts.clear()
         return self._prompts.setdefault(messages, messages)
 
-    def _sampling(self, sampling: Sampling, settings: Mapping[str, Any]) -> Sampling:
+    def _sampling(self, sampling: Sampling, settings: JsonMapping) -> Sampling:
         place = id(sampling), repr(sorted(settings.items())) if settings else ""
         kept = self._samplings.get(place)
         if kept is None or kept[0] is not sampling:
@@ -74,7 +81,7 @@ class Conversation:
         self._completions: list[Completion] = []
         self._usages: list[Any] = []  # tokens of each, as a `ModelUsage`
 
-    async def generate(self, state: Any, tool_calls: str = "loop", **settings: Any) -> Any:
+    async def generate(self, state: TaskState, tool_calls: str = "loop", **settings: Any) -> Any:
         """Add the model's next message to a state; what solvers are given as `generate`."""
         if state.tools:
             raise HandedBack("a solver offers tools")
@@ -91,7 +98,7 @@ class Conversation:
             self._usages.append(state.output.usage)
         return state
 
-    def completion(self, state: Any, scores: Mapping[str, Score]) -> Completion:
+    def completion(self, state: TaskState, scores: Mapping[str, Score]) -> Completion:
         """Return the answer that a state has come to; several requests leave a transcript."""
         first, is_long = self._completions[0], len(self._completions) > 1
         return Completion(
@@ -109,14 +116,14 @@ class Conversation:
             scores=scores or None,
         )
 
-    def usage(self) -> dict[str, Any]:
+    def usage(self) -> JsonObject:
         """Return the tokens of the model so far, by its name, as Inspect keeps them."""
         return (
             {self._requests.model: sum(self._usages[1:], self._usages[0])} if self._usages else {}
         )
 
-    def keep_in(self, replay: Replay) -> None:
-        """Keep what was drawn, for another engine to go on with."""
+    def keep_in(self, replay: KeptAnswers) -> None:
+        """Keep the answers drawn so far for another engine to go on with."""
         for request, completion in zip(self._asked, self._completions, strict=True):
             replay.keep(request, completion)
 
@@ -126,14 +133,14 @@ class Conversation:
 
 
 def _over(task: Sampling, run: Sampling) -> Sampling:
-    """Return the task's parameters with those of the run that are set."""
+    """Return the task's parameters, replaced by the run's where it sets them."""
     named = {
         n: v for n in ("temperature", "top_p", "max_tokens") if (v := getattr(run, n)) is not None
     }
     return replace(task, **named, stop=run.stop or task.stop, extra={**task.extra, **run.extra})
 
 
-def _record(message: Any) -> dict[str, Any]:
+def _record(message: ChatMessage) -> JsonObject:
     """Return a message as it is kept in a transcript."""
-    record: dict[str, Any] = message.model_dump(mode="json", exclude_none=True, exclude={"id"})
+    record: JsonObject = message.model_dump(mode="json", exclude_none=True, exclude={"id"})
     return record

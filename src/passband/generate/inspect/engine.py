@@ -1,4 +1,4 @@
-"""Which engine asks a task of Inspect: Inspect itself, or passband where that is the same."""
+"""Choose the engine of an Inspect task: Inspect itself, or passband where results are the same."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from passband.errors import InvalidInput
+from passband.generate.inspect.guard import KeptAnswers
 from passband.generate.inspect.light import LightSubject
-from passband.generate.inspect.model import is_known_to_inspect
+from passband.generate.inspect.model import is_known_to_inspect, is_model_of_inspect
 from passband.generate.inspect.only_generates import reasons_against
-from passband.generate.inspect.replay import Replay
 from passband.generate.inspect.source import InspectTask
 from passband.generate.inspect.subject import InspectSubject
 from passband.generate.registry import Connection
@@ -18,6 +18,7 @@ from passband.generate.subject import (
     ProviderSubject,
     Subject,
     SubjectFactory,
+    adapted,
     make_subject,
 )
 
@@ -25,23 +26,23 @@ Engine = Literal["auto", "inspect", "light"]
 
 
 @dataclass(frozen=True)
-class Choice:
+class EngineChoice:
     """The engine of a task, and what keeps it from the light one."""
 
     engine: Literal["inspect", "light"]
     reasons: tuple[str, ...] = ()
 
 
-def choose_engine(source: InspectTask, model: Model, engine: Engine = "auto") -> Choice:
+def choose_engine(source: InspectTask, model: Model, engine: Engine = "auto") -> EngineChoice:
     """Return the engine that a task is asked by."""
     if engine == "inspect":
-        return Choice("inspect", ("--engine inspect",))
+        return EngineChoice("inspect", ("--engine inspect",))
     reasons = (*_of_model(model), *reasons_against(source.task))
     if not reasons:
-        return Choice("light")
+        return EngineChoice("light")
     if engine == "light":
         raise InvalidInput(f"--engine light cannot run {source.name}: {'; '.join(reasons)}.")
-    return Choice("inspect", reasons)
+    return EngineChoice("inspect", reasons)
 
 
 def subject_factory(source: InspectTask, engine: Engine = "auto") -> SubjectFactory:
@@ -50,7 +51,7 @@ def subject_factory(source: InspectTask, engine: Engine = "auto") -> SubjectFact
     def make(model: Model, connection: Connection) -> Subject:
         choice = choose_engine(source, model, engine)
 
-        def by_inspect(replay: Replay | None = None) -> InspectSubject:
+        def by_inspect(replay: KeptAnswers | None = None) -> InspectSubject:
             subject = InspectSubject(source, model, connection, reasons=choice.reasons)
             if replay is not None and subject.provider is not None:
                 replay.before(subject.provider)
@@ -68,6 +69,7 @@ def _of_model(model: Model) -> list[str]:
     """Return why passband's own clients cannot ask a model."""
     if isinstance(model, str):
         return ["its model is one of Inspect's providers"] if is_known_to_inspect(model) else []
-    if hasattr(model, "api") and hasattr(model, "generate"):
+    if is_model_of_inspect(model):
         return ["its model is one of Inspect"]
-    return ["its model answers problems, not prompts"] if hasattr(model, "answer") else []
+    is_subject = isinstance(adapted(model), Subject)
+    return ["its model answers problems, not prompts"] if is_subject else []

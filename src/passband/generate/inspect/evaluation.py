@@ -1,8 +1,6 @@
-"""One evaluation by Inspect: started with the first sample, fed until it is closed.
+"""One evaluation by Inspect: started with the first sample, fed with samples until it is closed.
 
 Inspect runs one evaluation in a process at a time, so evaluations take turns.
-
-The feed of a running evaluation: one epoch of a sample in, the finished sample out.
 """
 
 from __future__ import annotations
@@ -15,11 +13,15 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from passband.generate.inspect.calls import Trial, noting_solver, watched
+from passband.generate.inspect.calls import TrialCalls, noting_solver, watched
 from passband.generate.inspect.installed import message_of
-from passband.generate.provider import Hopeless
+from passband.generate.provider import Hopeless, JsonMapping
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
+    from inspect_ai.dataset import Sample
 
 Key = tuple[str, int]  # id and epoch
 
@@ -53,10 +55,10 @@ class Feed:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is in flight."""
+        """Return whether nothing is in flight."""
         return not self._in_flight
 
-    async def run(self, sample: Any, epoch: int) -> Any:
+    async def run(self, sample: Sample, epoch: int) -> Any:
         """Run one epoch of a sample and return it as it ended, an `EvalSample`."""
         self._raise_failure()
         key = str(sample.id), epoch
@@ -77,7 +79,7 @@ class Feed:
         self._news.set()
 
     def ended(self, reason: str) -> None:
-        """Note that the evaluation is over; what is still waited for will never come."""
+        """Note that the evaluation is over, and fail the samples that are still awaited."""
         self._failure = reason
         self.begun.set()
         for future in self._futures.values():
@@ -113,15 +115,15 @@ class Feed:
 
     @property
     def _is_over(self) -> bool:
-        """Whether no sample will come; one that came just before the end is still run."""
+        """Return whether no sample will come; one that came just before the end is still run."""
         return self._closing and self.is_idle
 
-    async def _completed(self, sample: Any) -> None:
+    async def _completed(self, sample: Sample) -> None:
         future = self._ended((str(sample.id), sample.epoch))
         if future is not None:
             future.set_result(sample)
 
-    async def _abandoned(self, sample: Any, epoch: int) -> None:
+    async def _abandoned(self, sample: Sample, epoch: int) -> None:
         future = self._ended((str(sample.id), epoch))
         if future is not None:
             future.cancel()
@@ -137,13 +139,13 @@ _TURN = threading.Lock()
 _AGAIN = 0.02  # seconds between two looks whether it is our turn
 
 
-class Evaluation:
+class InspectEvaluation:
     """A call of Inspect's `eval_async` for one task and one model."""
 
-    def __init__(self, task: Any, model: Any, settings: Mapping[str, Any]) -> None:
+    def __init__(self, task: Task, model: Any, settings: JsonMapping) -> None:
         self.count = 0  # samples that were run, or are
         self._feed = Feed()
-        self._trials: dict[tuple[str, int], Trial] = {}
+        self._trials: dict[tuple[str, int], TrialCalls] = {}
         self._task = _fed(task, self._feed, self._trials, model)
         self._model = model
         self._settings = settings
@@ -151,10 +153,10 @@ class Evaluation:
 
     @property
     def begun(self) -> asyncio.Event:
-        """Whether Inspect has started the evaluation, or ended it."""
+        """Return the event that Inspect has started the evaluation, or ended it."""
         return self._feed.begun
 
-    async def run(self, sample: Any, epoch: int, trial: Trial) -> Any:
+    async def run(self, sample: Sample, epoch: int, trial: TrialCalls) -> Any:
         """Run one epoch of a sample and return it as it ended."""
         key = str(sample.id), epoch
         self.count += 1
@@ -169,7 +171,7 @@ class Evaluation:
         self._feed.close()
 
     async def close(self) -> None:
-        """End the evaluation; what is in flight is abandoned."""
+        """End the evaluation, and abandon samples in flight."""
         self.finish()
         if not self._feed.is_idle:
             self._running.cancel()
@@ -196,7 +198,7 @@ class Evaluation:
         return str(log.error.message) if log.error else str(log.status)
 
 
-def _fed(task: Any, feed: Feed, trials: Mapping[tuple[str, int], Trial], model: Any) -> Any:
+def _fed(task: Task, feed: Feed, trials: Mapping[tuple[str, int], TrialCalls], model: Any) -> Any:
     """Return a copy of a task that is fed with samples and notes their trials."""
     from inspect_ai import task_with
     from inspect_ai.solver import Plan
@@ -233,7 +235,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _keep_logging() -> None:
-    """Let Inspect set up its own logger, which it does once, and leave those of others alone.
+    """Let Inspect set up its own logger, once, and leave other loggers alone.
 
     It would raise the level of the root logger, and so silence the program that runs it. Errors of
     samples are warnings to Inspect; here they are recorded, with the trials.

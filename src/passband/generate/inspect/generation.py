@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passband.generate.inspect.guard import HandedBack
 from passband.generate.inspect.only_generates import unsupported
-from passband.generate.provider import Completion, Finish, Message, Sampling
+from passband.generate.provider import (
+    Completion,
+    Finish,
+    JsonMapping,
+    JsonObject,
+    Message,
+    Sampling,
+)
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage
 
 _SAME_NAME = ("frequency_penalty", "logit_bias", "presence_penalty", "reasoning_effort", "top_k")
 _STOP_REASONS: dict[Finish, str] = {
@@ -25,7 +35,7 @@ _FINISH: dict[str, Finish] = {
 }
 
 
-def sampling_of(sampling: Sampling, settings: Mapping[str, Any]) -> Sampling:
+def sampling_of(sampling: Sampling, settings: JsonMapping) -> Sampling:
     """Return sampling parameters with the settings of a generation, which come before them.
 
     >>> sampling_of(Sampling(temperature=1.0), {"temperature": 0.6, "top_k": 40, "seed": 7})
@@ -37,7 +47,7 @@ def sampling_of(sampling: Sampling, settings: Mapping[str, Any]) -> Sampling:
     chosen = {name: value for name, value in settings.items() if value is not None}
     extra = {name: chosen[name] for name in _SAME_NAME if name in chosen}
     body = {k: v for k, v in chosen.get("extra_body", {}).items() if k != "metadata"}
-    named: dict[str, Any] = {
+    named: JsonObject = {
         n: chosen[n] for n in ("temperature", "top_p", "max_tokens") if n in chosen
     }
     if "stop_seqs" in chosen:
@@ -45,13 +55,13 @@ def sampling_of(sampling: Sampling, settings: Mapping[str, Any]) -> Sampling:
     return replace(sampling, **named, extra={**sampling.extra, **extra, **body})
 
 
-def messages_of(conversation: Sequence[Any], system: str | None) -> tuple[Message, ...]:
+def messages_of(conversation: Sequence[ChatMessage], system: str | None) -> tuple[Message, ...]:
     """Return the messages of a conversation, after a system message of the settings."""
     first = [Message("system", system)] if system else []
     return (*first, *map(_message, conversation))
 
 
-def _message(message: Any) -> Message:
+def _message(message: ChatMessage) -> Message:
     if not isinstance(message.content, str) or message.role not in ("system", "user", "assistant"):
         raise HandedBack("a conversation has reasoning, media or tool calls")
     return Message(message.role, message.content)

@@ -1,16 +1,56 @@
-"""A guard around code that may want more than the light engine has: other models, sandboxes.
+"""A guard around code that may need more than the light engine has: other models, sandboxes.
 
 Inspect finds what belongs to a sample in context variables. While a guard is in place they hold
 objects that fire when they are used, before any model is asked. A guard that has fired stays so:
 a scorer that catches every exception cannot turn one into a score.
+
+Answers drawn before a task is handed back are kept for the engine that takes over. Were they drawn
+again, a task that is handed back because of what an answer is like would get another answer in its
+place: recorded trials would be a selection, not the model's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from passband.generate.provider import Completion, JsonObject, Message, Provider, Request
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ModelUsage
+    from inspect_ai.solver import TaskState
+
+Key = tuple[tuple[Message, ...], tuple[int | None, ...]]
+
+
+class KeptAnswers:
+    """Completions by the messages and the seed that they answer, each to be given out once."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Key, list[Completion]] = defaultdict(list)
+
+    def keep(self, request: Request, completion: Completion) -> None:
+        """Keep the answer to a request."""
+        self._kept[request.messages, request.seeds].append(completion)
+
+    def take(self, request: Request) -> Completion | None:
+        """Return an answer to a request of the same messages and seed, and forget it."""
+        kept = self._kept.get((request.messages, request.seeds))
+        return kept.pop(0) if kept else None
+
+    def before(self, provider: Provider) -> None:
+        """Let a provider return kept answers before it draws new ones."""
+        inner = provider.generate
+
+        async def generate(request: Request) -> Sequence[Completion]:
+            kept = self.take(request)
+            return await inner(request) if kept is None else [kept]
+
+        with suppress(AttributeError):  # a provider with slots draws again
+            provider.generate = generate  # type: ignore[method-assign]
 
 
 class HandedBack(Exception):
@@ -21,7 +61,7 @@ class HandedBack(Exception):
         self.reason = reason
 
 
-class Guard:
+class TaskGuard:
     """Fires when a model or a sandbox is asked for, and remembers why.
 
     It takes the place of the limit of messages, which every model of Inspect checks before it
@@ -43,7 +83,7 @@ class Guard:
             self.fire("a scorer asks a model")
 
     @contextmanager
-    def in_place(self, state: Any, usage: Mapping[str, Any]) -> Iterator[None]:
+    def in_place(self, state: TaskState, usage: Mapping[str, ModelUsage]) -> Iterator[None]:
         """Guard a sample's scorers, and let them find its state, store, usage and a transcript."""
         from inspect_ai.log._transcript import Transcript, _transcript
         from inspect_ai.model._model import (
@@ -79,10 +119,10 @@ class Guard:
             raise HandedBack(self.reason)
 
 
-class _Sandboxes(dict[str, Any]):
+class _Sandboxes(JsonObject):
     """Fires when a sandbox is looked for."""
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: TaskGuard) -> None:
         super().__init__()
         self._guard = guard
 

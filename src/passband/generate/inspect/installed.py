@@ -1,4 +1,4 @@
-"""Whether inspect_ai is installed, and new enough."""
+"""Check that inspect_ai is installed, and new enough."""
 
 from __future__ import annotations
 

@@ -10,26 +10,36 @@ to Inspect's engine, and nothing of it is recorded before.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passband.errors import describe
 from passband.generate.inspect.conversation import Conversation, Requests
-from passband.generate.inspect.guard import Guard, HandedBack
+from passband.generate.inspect.guard import HandedBack, KeptAnswers, TaskGuard
 from passband.generate.inspect.only_generates import is_simple, steps_of
-from passband.generate.inspect.replay import Replay
 from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
-from passband.generate.provider import Completion, ProviderFault, Sampling, TaskError
+from passband.generate.provider import (
+    Completion,
+    JsonMapping,
+    JsonObject,
+    ProviderFault,
+    Sampling,
+    TaskError,
+)
 from passband.generate.subject import ProviderSubject, Seeds, Subject
 from passband.score import Score, inspect_scores
+
+if TYPE_CHECKING:
+    from inspect_ai.dataset import Sample
+    from inspect_ai.solver import TaskState
 
 logger = logging.getLogger(__name__)
 
 
-class LightSubject:
+class LightSubject(Subject):
     """A model behind the solvers and scorers of a task that only generates."""
 
     batch = 1  # a trial is a conversation of its own
@@ -39,7 +49,7 @@ class LightSubject:
         self,
         source: InspectTask,
         asked: ProviderSubject,
-        inspect_engine: Callable[[Replay], Subject],
+        inspect_engine: Callable[[KeptAnswers], Subject],
     ) -> None:
         from inspect_ai.scorer._scorer import unique_scorer_name
 
@@ -49,17 +59,17 @@ class LightSubject:
         settings = task.config.model_dump(exclude_none=True)
         self._requests = Requests(asked.provider, asked.name, settings)
         self._steps = steps_of(task)
-        self._scorers: dict[str, Any] = {}
+        self._scorers: JsonObject = {}
         for scorer in task.scorer or ():
             self._scorers[unique_scorer_name(scorer, list(self._scorers))] = scorer
         self._is_guarded = not all(map(is_simple, self._scorers.values()))
         self._inspect_engine = inspect_engine
         self._inspect: Subject | None = None  # once the task is handed back
         self._reason = ""
-        self._replay = Replay()  # of what was drawn for trials that are handed back
+        self._replay = KeptAnswers()  # of what was drawn for trials that are handed back
 
     @property
-    def config(self) -> Mapping[str, Any]:
+    def config(self) -> JsonMapping:
         """The engine that answers, and why it is not the light one if it was."""
         common = {"inspect_ai": self._source.version, "client": "passband"}
         if self._inspect is None:
@@ -111,7 +121,7 @@ class LightSubject:
             conversation.keep_in(self._replay)
             raise
 
-    def _state(self, sample: Any, trial: int) -> Any:
+    def _state(self, sample: Sample, trial: int) -> Any:
         """Return the state that a sample begins with; nothing in it is shared between trials."""
         from inspect_ai._eval.task.util import sample_messages
         from inspect_ai.model import ModelName
@@ -129,7 +139,7 @@ class LightSubject:
             metadata=deepcopy(sample.metadata) if sample.metadata else {},
         )
 
-    async def _solved(self, state: Any, conversation: Conversation) -> Any:
+    async def _solved(self, state: TaskState, conversation: Conversation) -> Any:
         try:
             for step in self._steps:
                 state = await step(state, conversation.generate)
@@ -143,7 +153,7 @@ class LightSubject:
         return state
 
     async def _scored(
-        self, state: Any, sample: Any, conversation: Conversation
+        self, state: TaskState, sample: Sample, conversation: Conversation
     ) -> dict[str, Score]:
         """Return the scores of a state by every scorer of the task."""
         from inspect_ai.scorer import Target
@@ -152,7 +162,7 @@ class LightSubject:
         scores: dict[str, Score] = {}
         try:
             usage = conversation.usage() if self._is_guarded else {}
-            with Guard().in_place(state, usage) if self._is_guarded else nullcontext():
+            with TaskGuard().in_place(state, usage) if self._is_guarded else nullcontext():
                 for name, scorer in self._scorers.items():
                     score = await scorer(state, Target(sample.target))
                     if score is not None:

@@ -52,7 +52,7 @@ def resolve_model(model: Model, connection: Connection) -> InspectModel:
         if is_known_to_inspect(model):
             return _of_inspect(model, connection)
         return _of_passband(model, make_provider(model, connection), connection)
-    if hasattr(model, "api") and hasattr(model, "generate"):
+    if is_model_of_inspect(model):
         return InspectModel(str(model), model, _address(str(model), model), is_ours=False)
     from passband.generate.subject import ProviderSubject, make_subject
 
@@ -75,6 +75,11 @@ def with_active_model(model: InspectModel | None, function: Callable[[], T]) -> 
         return function()
 
     return copy_context().run(call)
+
+
+def is_model_of_inspect(model: object) -> bool:
+    """Return whether an object is an Inspect model, without importing Inspect to find out."""
+    return hasattr(model, "api") and hasattr(model, "generate")
 
 
 def is_known_to_inspect(name: str) -> bool:
@@ -121,4 +126,4 @@ def _of_passband(name: str, provider: Provider, connection: Connection) -> Inspe
 
     api = make_api(name, provider, connection)
     model = ModelOfInspect(api, GenerateConfig())
-    return InspectModel(name, model, getattr(provider, "address", None), provider)
+    return InspectModel(name, model, provider.address, provider)

@@ -1,4 +1,4 @@
-"""Whether a task of Inspect only generates: reasons why the light engine cannot run it.
+"""Find reasons why the light engine cannot run an Inspect task: it runs those that only generate.
 
 The light engine calls a task's own solvers and scorers, and has no sandboxes, tools, limits,
 approvals or further models. Solvers must be of those that come with Inspect and do nothing but
@@ -7,8 +7,15 @@ write messages and generate. Other scorers than Inspect's simple ones are admitt
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from passband.generate.provider import JsonMapping, JsonObject
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
+    from inspect_ai.model import ChatMessage
+    from inspect_ai.scorer import Scorer
 
 _GENERATING = frozenset({"inspect_ai/generate", "inspect_ai/multiple_choice"})
 _SOLVERS = _GENERATING | {
@@ -82,7 +89,7 @@ _CARRIED = frozenset(
 )
 
 
-def reasons_against(task: Any) -> list[str]:
+def reasons_against(task: Task) -> list[str]:
     """Return why a task cannot be run by the light engine; empty if it can.
 
     Whether a scorer of the task's own can is only known once it has scored: see `Guard`.
@@ -100,7 +107,7 @@ def reasons_against(task: Any) -> list[str]:
     return list(dict.fromkeys(reasons))
 
 
-def unsupported(settings: Mapping[str, Any]) -> list[str]:
+def unsupported(settings: JsonMapping) -> list[str]:
     """Return the settings of a generation that passband's client cannot carry.
 
     >>> unsupported({"temperature": 0.6, "num_choices": 1, "logprobs": True})
@@ -115,19 +122,19 @@ def unsupported(settings: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def is_simple(scorer: Any) -> bool:
+def is_simple(scorer: Scorer) -> bool:
     """Return whether a scorer is known to look at the answer and the target alone."""
     return _name(scorer) in _SIMPLE_SCORERS
 
 
-def steps_of(task: Any) -> list[Any]:
-    """Return the solvers of a task in their order, those of its setup first."""
+def steps_of(task: Task) -> list[Any]:
+    """Return the solvers of a task in order, its setup first."""
     from inspect_ai.solver._chain import unroll
 
     return [*(unroll(task.setup) if task.setup else ()), *unroll(task.solver)]
 
 
-def _of_solvers(task: Any) -> Iterator[str]:
+def _of_solvers(task: Task) -> Iterator[str]:
     from inspect_ai.solver import Plan
 
     if isinstance(task.solver, Plan):
@@ -144,14 +151,14 @@ def _of_solvers(task: Any) -> Iterator[str]:
         yield "no solver generates"
 
 
-def _of_scorers(task: Any) -> Iterator[str]:
+def _of_scorers(task: Task) -> Iterator[str]:
     for scorer in task.scorer or ():
         name = _name(scorer)
         if name in _HEAVY_SCORERS:
             yield f"the scorer {name.removeprefix('inspect_ai/')} asks a model"
 
 
-def _of_samples(task: Any) -> Iterator[str]:
+def _of_samples(task: Task) -> Iterator[str]:
     for sample in task.dataset:
         for name, reason in _OF_SAMPLES.items():
             if getattr(sample, name, None):
@@ -160,7 +167,7 @@ def _of_samples(task: Any) -> Iterator[str]:
             yield "a sample has media, tool calls or parts"
 
 
-def _is_plain(message: Any) -> bool:
+def _is_plain(message: ChatMessage) -> bool:
     return (
         message.role in ("system", "user", "assistant")
         and isinstance(message.content, str)
@@ -168,7 +175,7 @@ def _is_plain(message: Any) -> bool:
     )
 
 
-def _arguments(step: Any) -> dict[str, Any]:
+def _arguments(step: Any) -> JsonObject:
     """Return the settings of a generation among a solver's arguments."""
     from inspect_ai._util.registry import registry_params
     from inspect_ai.model import GenerateConfig

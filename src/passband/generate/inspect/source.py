@@ -1,7 +1,8 @@
-"""Tasks of Inspect by name: of a package, of a file, or of a function in a module."""
+"""Load Inspect tasks of a package, a file or a function, and read their samples as problems."""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import inspect
 import sys
@@ -9,15 +10,105 @@ from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
 from passband.generate.fingerprint.digest import file_digests, function_spec
 from passband.generate.inspect.installed import message_of, require_inspect
 from passband.generate.inspect.model import InspectModel, resolve_model, with_active_model
-from passband.generate.inspect.samples import keyed_samples
+from passband.generate.problem import Problem
+from passband.generate.provider import JsonMapping, JsonObject, Message
 from passband.generate.registry import Connection
 from passband.generate.subject import Model
+from passband.score import Reference
+
+if TYPE_CHECKING:
+    from inspect_ai.dataset import Sample
+    from inspect_ai.model import ChatMessage
+
+
+def keyed_samples(name: str, dataset: Iterable[Sample]) -> JsonObject:
+    """Return the samples of a data set by key: their ids, or 1, 2, ... for those without."""
+    samples: dict[str, Sample] = {}
+    for position, sample in enumerate(dataset, start=1):
+        if sample.id is None:
+            sample = sample.model_copy(update={"id": position})
+        key = str(sample.id)
+        if key in samples:
+            ids = " and ".join(map(repr, (samples[key].id, sample.id)))
+            raise InvalidInput(f"{name}: two samples have the same id: {ids}.")
+        samples[key] = sample
+    return samples
+
+
+def problem_of(key: str, sample: Sample) -> Problem:
+    """Return a sample as a problem; its record changes if the sample does."""
+    targets = (sample.target,) if isinstance(sample.target, str) else tuple(sample.target)
+    choices = tuple(sample.choices or ())
+    return Problem(key, _messages(sample.input), Reference(targets, choices, _doc(sample)))
+
+
+def text_of(content: Any) -> str:
+    """Return the text of a message's content; anything else shows as its type."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.text if part.type == "text" else f"[{part.type}]" for part in content)
+
+
+def _messages(prompt: Any) -> tuple[Message, ...]:
+    if isinstance(prompt, str):
+        return (Message("user", prompt),)
+    return tuple(Message(cast(Any, turn.role), text_of(turn.content)) for turn in prompt)
+
+
+def _doc(sample: Sample) -> JsonObject:
+    """Return what else a sample consists of, as JSON values."""
+    doc: JsonObject = {}
+    if sample.metadata:
+        doc["metadata"] = _plain(sample.metadata)
+    if not isinstance(sample.input, str) and not all(map(_is_plain, sample.input)):
+        doc["input"] = [
+            _plain(turn.model_dump(exclude_none=True, exclude={"id"})) for turn in sample.input
+        ]
+    for name in ("files", "setup", "sandbox"):
+        if value := getattr(sample, name, None):
+            doc[name] = _shortened(_plain(value))
+    return doc
+
+
+def _is_plain(turn: ChatMessage) -> bool:
+    return isinstance(turn.content, str) and turn.role in ("system", "user", "assistant")
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON values; an object that has none is its type, the same each time."""
+    from pydantic_core import to_jsonable_python
+
+    return to_jsonable_python(
+        _ordered(value), fallback=lambda thing: f"<{type(thing).__qualname__}>"
+    )
+
+
+def _ordered(value: Any) -> Any:
+    """Return a value with its sets as sorted lists: their own order is another in each process."""
+    if isinstance(value, Mapping):
+        return {key: _ordered(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_ordered(part) for part in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(_ordered, value), key=repr)
+    return value
+
+
+def _shortened(value: Any, most: int = 500) -> Any:
+    """Return JSON values with long texts, such as contents of files, as digests."""
+    if isinstance(value, Mapping):
+        return {key: _shortened(part, most) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_shortened(part, most) for part in value]
+    if isinstance(value, str) and len(value) > most:
+        return f"sha256:{hashlib.sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return value
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +117,10 @@ class InspectTask:
 
     name: str
     reference: str  # how it was named: inspect_evals/aime2024, tasks.py@sums, module:function
-    arguments: Mapping[str, Any]  # that it was made with
+    arguments: JsonMapping  # that it was made with
     version: str  # of inspect_ai
     task: Any  # an inspect_ai.Task, which must not be changed
-    samples: Mapping[str, Any]  # of inspect_ai, by key
+    samples: Mapping[str, Sample]  # of inspect_ai, by key
     code: Mapping[str, str] = field(default_factory=dict)  # digests of the files that define it
     model: InspectModel | None = None  # that its code was given where it asked for the active one
 
@@ -44,7 +135,7 @@ class InspectTask:
 
 def load_inspect_tasks(
     reference: str,
-    arguments: Mapping[str, Any] | None = None,
+    arguments: JsonMapping | None = None,
     model: Model | None = None,
     connection: Connection | None = None,
 ) -> list[InspectTask]:
@@ -89,7 +180,7 @@ def source_of(task: Any) -> InspectTask:
     return InspectTask(name, name, {}, version, made, _samples(name, name, made), code)
 
 
-def _samples(reference: str, name: str, task: Any) -> dict[str, Any]:
+def _samples(reference: str, name: str, task: Any) -> JsonObject:
     if getattr(task, "sample_source", None) is not None:
         raise InvalidInput(
             f"inspect:{reference}: {name} makes its samples while it runs (a SampleSource), so "
@@ -110,7 +201,7 @@ def _code(reference: str, task: Any) -> dict[str, str]:
     return code
 
 
-def _made(reference: str, arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _made(reference: str, arguments: JsonMapping) -> list[tuple[str, Any]]:
     """Return names and tasks; what the task's own code raises is an error of the input."""
     from inspect_ai import Task
 
@@ -159,7 +250,7 @@ def _function_name(function: Any) -> str:
     return str(getattr(function, "__name__", "task"))
 
 
-def _called(reference: str, function: Any, arguments: Mapping[str, Any]) -> Any:
+def _called(reference: str, function: Any, arguments: JsonMapping) -> Any:
     _refuse_unknown(reference, [function], arguments)
     return function(**arguments)
 
@@ -167,7 +258,7 @@ def _called(reference: str, function: Any, arguments: Mapping[str, Any]) -> Any:
 # -- registry, file, file@task -------------------------------------------------------------
 
 
-def _by_inspect(reference: str, arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _by_inspect(reference: str, arguments: JsonMapping) -> list[tuple[str, Any]]:
     # Public functions of Inspect only run tasks; those that its command uses, too, make them.
     from inspect_ai._eval.loader import create_file_tasks, load_file_tasks, load_tasks
     from inspect_ai._util.registry import registry_lookup

@@ -1,22 +1,18 @@
 """A task of Inspect as a subject: Inspect executes every trial, and passband records it.
 
-Errors of models, as Inspect passes them on, as faults that end a trial or the run.
-
-Inspect makes all the attempts that there will be, so that each of these is final.
-
-A finished sample of Inspect as a completion, or as the fault that it ended with.
+Inspect makes all the attempts that there will be, so every fault of a sample is final.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passband.errors import describe
-from passband.generate.inspect.calls import Trial
-from passband.generate.inspect.evaluation import Evaluation
+from passband.generate.inspect.calls import TrialCalls
+from passband.generate.inspect.evaluation import InspectEvaluation
 from passband.generate.inspect.generation import finish_of, reasoning_of
 from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
@@ -26,6 +22,7 @@ from passband.generate.provider import (
     GaveUp,
     Hopeless,
     InvalidReply,
+    JsonObject,
     Provider,
     ProviderFault,
     Rejected,
@@ -34,14 +31,18 @@ from passband.generate.provider import (
 )
 from passband.generate.registry import Connection
 from passband.generate.secrets import learn_secrets, redacted_values
-from passband.generate.subject import Model, Seeds
+from passband.generate.subject import Model, Seeds, Subject
 from passband.score import Score, inspect_scores
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalSample
+    from inspect_ai.model import ChatMessage, ModelAPI, ModelUsage
 
 _HOPELESS = (401, 402, 403, 404, 405)
 _LONGEST = 500  # characters of an error
 
 
-def final_fault(error: Exception, api: Any) -> ProviderFault:
+def final_fault(error: Exception, api: ModelAPI) -> ProviderFault:
     """Return the fault that a trial ends with, of the error of its model."""
     if isinstance(error, ProviderFault):
         return _of_provider(error)
@@ -72,17 +73,16 @@ def _status(error: Exception) -> int | None:
     return None
 
 
-def _is_transient(error: Exception, api: Any) -> bool:
+def _is_transient(error: Exception, api: ModelAPI) -> bool:
     """Return whether Inspect would have tried again, and so has done it to no avail."""
     decision = api.should_retry(error)
     return bool(getattr(decision, "retry", decision))
 
 
-_LONGEST_sample_result = 500  # characters of an error
 _CANCELLED = ("CancelledError(", "Cancelled(")
 
 
-def completion_of(sample: Any, trial: Trial, model: Any) -> Completion:
+def completion_of(sample: EvalSample, trial: TrialCalls, model: Any) -> Completion:
     """Return what became of a trial, or raise the fault that ended it."""
     if sample.error is not None:
         raise _fault(sample.error, trial, model)
@@ -104,24 +104,24 @@ def completion_of(sample: Any, trial: Trial, model: Any) -> Completion:
     )
 
 
-def _fault(error: Any, trial: Trial, model: Any) -> ProviderFault:
+def _fault(error: Any, trial: TrialCalls, model: Any) -> ProviderFault:
     """Return the fault of a sample that ended in an error: the model's, or the task's own."""
     if error.message.startswith(_CANCELLED):
         return TaskError("the sample was cancelled by the task's own code")
     kind = type(trial.fault).__name__  # a solver may have caught it, and failed for another reason
     if trial.fault is not None and (kind in error.message or kind in error.traceback):
         return final_fault(trial.fault, model.api)
-    return TaskError(" ".join(error.message.split())[:_LONGEST_sample_result])
+    return TaskError(" ".join(error.message.split())[:_LONGEST])
 
 
-def _prompt_tokens(usage: Any) -> int:
+def _prompt_tokens(usage: ModelUsage) -> int:
     """Return all tokens that went in; Inspect counts cached ones apart."""
     cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
     return int(usage.input_tokens + sum(count or 0 for count in cached))
 
 
 def _scores(scores: Any) -> dict[str, Score] | None:
-    """Return the scores of all scorers by name; those of a mapping apart."""
+    """Return the scores of all scorers by name; a mapping gives one score per key."""
     named: dict[str, Score] = {}
     for name, score in (scores or {}).items():
         named |= inspect_scores(
@@ -134,7 +134,7 @@ def _scores(scores: Any) -> dict[str, Score] | None:
     return named or None
 
 
-def _transcript(messages: Sequence[Any], calls: int) -> list[dict[str, Any]] | None:
+def _transcript(messages: Sequence[ChatMessage], calls: int) -> list[JsonObject] | None:
     """Return the conversation, where it is more than one answer to one prompt."""
     has_tools = any(getattr(message, "tool_calls", None) for message in messages)
     if calls < 2 and not has_tools:
@@ -149,7 +149,7 @@ _LARGEST = 20_000  # samples of one evaluation
 _RETRIES = 8  # of one request; Inspect alone would go on for ever
 
 
-class InspectSubject:
+class InspectSubject(Subject):
     """A model behind a task of Inspect: solvers, tools, sandboxes and scorers are Inspect's."""
 
     batch = 1
@@ -166,12 +166,12 @@ class InspectSubject:
         self._model = source.asked(model, connection)
         self._connection = connection
         learn_secrets()  # that Inspect's clients send
-        self._evaluations: list[Evaluation] = []  # the last is the current one
+        self._evaluations: list[InspectEvaluation] = []  # the last is the current one
         self._first: asyncio.Event | None = None  # whether the first request has
         self._hopeless: Hopeless | None = None  # why there will be no answers
         self.name = self._model.name
         self.address = self._model.address
-        self.spec: Mapping[str, Any] = getattr(self.provider, "spec", {})
+        self.spec = {} if self.provider is None else self.provider.spec
         self.config = {
             "engine": "inspect",
             "reasons": list(reasons),
@@ -193,7 +193,7 @@ class InspectSubject:
             self._first = asyncio.Event()
         else:
             await self._after_the_first(evaluation)
-        trial = Trial(seeds[0], heard=self._first)
+        trial = TrialCalls(seeds[0], heard=self._first)
         sample = self._source.samples[problem.key]
         try:
             ended = await evaluation.run(sample, trials[0] + 1, trial)
@@ -205,17 +205,17 @@ class InspectSubject:
             if is_first and self._first is not None:
                 self._first.set()
 
-    def _current(self, sampling: Sampling) -> Evaluation:
+    def _current(self, sampling: Sampling) -> InspectEvaluation:
         """Return the evaluation to run a sample in; Inspect keeps a few kB of each that it ran."""
         if self._evaluations and self._evaluations[-1].count < _LARGEST:
             return self._evaluations[-1]
         for evaluation in self._evaluations:
             evaluation.finish()
         settings = _settings(self._source.task.config, sampling, self._connection)
-        self._evaluations.append(Evaluation(self._source.task, self._model.model, settings))
+        self._evaluations.append(InspectEvaluation(self._source.task, self._model.model, settings))
         return self._evaluations[-1]
 
-    async def _after_the_first(self, evaluation: Evaluation) -> None:
+    async def _after_the_first(self, evaluation: InspectEvaluation) -> None:
         """Let the first request go alone for a while: a wrong key must not be sent many times."""
         assert self._first is not None
         if not self._first.is_set():
@@ -233,7 +233,7 @@ class InspectSubject:
         await self._model.close()
 
 
-def _settings(config: Any, sampling: Sampling, connection: Connection) -> dict[str, Any]:
+def _settings(config: Any, sampling: Sampling, connection: Connection) -> JsonObject:
     """Return the options of the evaluation: no log, bounded attempts, the run's sampling."""
     generate = {
         "temperature": sampling.temperature,
@@ -258,8 +258,8 @@ def _settings(config: Any, sampling: Sampling, connection: Connection) -> dict[s
     }
 
 
-def _extra(sampling: Sampling) -> dict[str, Any]:
-    """Return further parameters: those that Inspect knows by name, others for the body."""
+def _extra(sampling: Sampling) -> JsonObject:
+    """Return further parameters: by name where Inspect knows them, else in the body."""
     from inspect_ai.model import GenerateConfig
 
     known = {k: v for k, v in sampling.extra.items() if k in GenerateConfig.model_fields}

@@ -1,12 +1,8 @@
 """One model at several addresses, which share its requests.
 
-A request goes to the least busy address. An address that fails rests, and what
-failed there goes to another address at once. Which address answers changes nothing else: seeds,
-sampling and records are those of the model.
-
-Whether several addresses serve one model, as far as their lists of models say.
-
-One address of a model that is served at several: its load, its speed, and its rest.
+A request goes to the least busy address. An address that fails rests, and its requests go to
+another address at once. Which address answers changes nothing else: seeds, sampling and records
+are those of the model. Addresses whose lists of models differ are refused.
 """
 
 from __future__ import annotations
@@ -14,14 +10,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 from passband.errors import InvalidInput
 from passband.generate.provider import (
     Completion,
     Crashed,
     InvalidReply,
+    JsonMapping,
+    JsonObject,
     Provider,
     ProviderFault,
     RateLimited,
@@ -110,7 +108,7 @@ class Replica:
 
     def __init__(self, provider: Provider, clock: Callable[[], float] = time.monotonic) -> None:
         self.provider = provider
-        self.address: str = getattr(provider, "address", None) or "an address without a name"
+        self.address = provider.address or "an address without a name"
         self.in_flight = 0
         self.answered = 0
         self.completions = 0
@@ -133,7 +131,7 @@ class Replica:
 
     @property
     def is_awake(self) -> bool:
-        """Whether a request may go here: one at a time if the last ones were in vain."""
+        """Return whether a request may go here: one at a time if the last ones failed."""
         if self._rests and self.in_flight:
             return False
         return self.rest_left == 0
@@ -162,10 +160,8 @@ class Replica:
 
     async def list_models(self) -> None:
         """Ask what is served here, where the provider can."""
-        served: Callable[[], Any] | None = getattr(self.provider, "served", None)
         self.is_listed = True
-        if served is not None:
-            self.served = await served()
+        self.served = await self.provider.served()
 
     def _answer(self, seconds: float) -> None:
         self.answered += 1
@@ -189,7 +185,7 @@ class Replica:
             self.rest()
 
     def rest(self, seconds: float | None = None) -> None:
-        """Be asked nothing for so many seconds, or else for longer each time."""
+        """Take no requests for `seconds`, by default for longer each time."""
         if self.rest_left:  # one of many that failed together
             self._wakes = max(self._wakes, self._clock() + (seconds or 0.0))
             return
@@ -205,7 +201,7 @@ _COUNTS = ("completions", "unusable")
 _FAILED = (Unavailable, TimedOut, InvalidReply, Crashed)  # another address may do better
 
 
-class Pool:
+class Pool(Provider):
     """A provider that spreads requests over the addresses of one model."""
 
     def __init__(
@@ -219,7 +215,7 @@ class Pool:
         self.replicas = [Replica(provider, clock) for provider in providers]
         self.address = ", ".join(replica.address for replica in self.replicas)
         self.batch = min(provider.batch for provider in providers)
-        self.one_seed: bool = getattr(providers[0], "one_seed", False)
+        self.one_seed = providers[0].one_seed
         self._notes: list[str] = []
         self._odd: dict[str, str] = {}  # what was noted of the answers of an address
         self._failed_at: dict[object, Replica] = {}  # the last address, by request
@@ -228,30 +224,27 @@ class Pool:
 
     # -- what a provider may say of itself ---------------------------------------------------
 
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        """What answers depend on beyond the model's name."""
-        return getattr(self.replicas[0].provider, "spec", {})
+    @cached_property
+    def spec(self) -> JsonMapping:
+        """Return what answers depend on beyond the model's name."""
+        return self.replicas[0].provider.spec
 
     @property
-    def config(self) -> dict[str, Any]:
-        """How requests differ from what the settings say, at any address."""
-        configs = [getattr(replica.provider, "config", {}) for replica in self.replicas]
+    def config(self) -> JsonObject:
+        """Return how requests differ from the settings, at any address."""
+        configs = [replica.provider.config for replica in self.replicas]
         return {name: value for config in configs for name, value in config.items()}
 
     @property
     def notes(self) -> list[str]:
-        """What the user should know about the requests so far."""
-        of_addresses = [getattr(replica.provider, "notes", []) for replica in self.replicas]
-        return list(
-            dict.fromkeys([*self._notes, *(text for notes in of_addresses for text in notes)])
-        )
+        """Return what the user should know about the requests so far."""
+        texts = [text for replica in self.replicas for text in replica.provider.notes]
+        return list(dict.fromkeys([*self._notes, *texts]))
 
     def ignored(self, sampling: Sampling, *, seeds: bool) -> list[str]:
-        """Return what is known to have no effect of the settings of a request, at any address."""
-        several = [getattr(replica.provider, "ignored", None) for replica in self.replicas]
-        texts = [text for one in several if one for text in one(sampling, seeds=seeds)]
-        return list(dict.fromkeys(texts))
+        """Return sentences on settings that are known to have no effect, at any address."""
+        providers = [replica.provider for replica in self.replicas]
+        return list(dict.fromkeys(t for p in providers for t in p.ignored(sampling, seeds=seeds)))
 
     # -- requests ----------------------------------------------------------------------------
 
@@ -322,7 +315,7 @@ class Pool:
             self._note(text)
 
     def _compare_answers(self, replica: Replica) -> None:
-        """Note an address whose answers are mostly unusable, where those of others are not."""
+        """Note an address whose answers are mostly unusable while other addresses' are not."""
         others = [one for one in self.replicas if one is not replica]
         count, unusable = (sum(getattr(one, n) for one in others) for n in _COUNTS)
         is_enough = min(replica.completions, count) >= _COMPARED
@@ -345,9 +338,7 @@ class Pool:
     async def reset(self) -> None:
         """Drop every connection: a sleep of the machine has left them dead."""
         for replica in self.replicas:
-            reset: Callable[[], Awaitable[None]] | None = getattr(replica.provider, "reset", None)
-            if reset is not None:
-                await reset()
+            await replica.provider.reset()
 
     async def close(self) -> None:
         for replica in self.replicas:

@@ -16,11 +16,12 @@ from typing import Any
 from passband.generate.provider import (
     Completion,
     InvalidReply,
+    JsonObject,
     Request,
     Sampling,
     UnsupportedSetting,
 )
-from passband.generate.servers.client import Client, api_key, native_url
+from passband.generate.servers.client import Client, Server, api_key, native_url
 from passband.generate.servers.event_stream import parsed_event
 from passband.generate.servers.http import address_of, endpoint_of
 from passband.generate.servers.openai_wire import completions_of, parsed_reply
@@ -28,7 +29,7 @@ from passband.generate.servers.openai_wire import completions_of, parsed_reply
 _INPUTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
-def message_fields(model: str, request: Request, *, stream: bool) -> dict[str, Any]:
+def message_fields(model: str, request: Request, *, stream: bool) -> JsonObject:
     """Return the fields of a request; parameters that are None are not sent."""
     sampling = request.sampling
     system = "\n\n".join(m.content for m in request.messages if m.role == "system")
@@ -60,13 +61,13 @@ def read_message(raw: bytes, request: Request) -> list[Completion]:
     return [_cut(completion._replace(seed=None), blank) for completion in completions]
 
 
-def _of_openai(reply: dict[str, Any]) -> dict[str, Any]:
+def _of_openai(reply: JsonObject) -> JsonObject:
     """Return a reply in the form of OpenAI's protocol."""
     if reply.get("error"):
         return {"error": reply["error"]}
     blocks = [block for block in reply["content"] if isinstance(block, dict)]
     calls = [_call(block) for block in blocks if block.get("type") == "tool_use"]
-    message: dict[str, Any] = {"role": "assistant", "content": reply["content"]}
+    message: JsonObject = {"role": "assistant", "content": reply["content"]}
     if calls:
         message["tool_calls"] = calls
     choice = {
@@ -78,13 +79,13 @@ def _of_openai(reply: dict[str, Any]) -> dict[str, Any]:
     return {"id": reply.get("id"), "choices": [choice], "usage": _usage(reply.get("usage"))}
 
 
-def _call(block: dict[str, Any]) -> dict[str, Any]:
+def _call(block: JsonObject) -> JsonObject:
     function = {"name": block.get("name"), "arguments": json.dumps(block.get("input"))}
     return {"id": block.get("id"), "type": "function", "function": function}
 
 
-def _usage(usage: Any) -> dict[str, Any] | None:
-    """Return tokens by OpenAI's names: what was read from a cache is part of the prompt."""
+def _usage(usage: Any) -> JsonObject | None:
+    """Return tokens by OpenAI's names: tokens read from a cache are part of the prompt."""
     if not isinstance(usage, dict):
         return None
     inputs = [usage[name] for name in _INPUTS if type(usage.get(name)) is int]
@@ -112,9 +113,9 @@ class MessageStream:
 
     def __init__(self) -> None:
         self.is_complete = False
-        self._message: dict[str, Any] = {}
-        self._usage: dict[str, Any] = {}
-        self._blocks: dict[int, dict[str, Any]] = {}
+        self._message: JsonObject = {}
+        self._usage: JsonObject = {}
+        self._blocks: dict[int, JsonObject] = {}
         self._error: Any = None
 
     def add(self, data: bytes) -> int:
@@ -136,7 +137,7 @@ class MessageStream:
             return self._add_block(event)
         return 0  # a ping, the end of a block, or an event of a later version
 
-    def _add_block(self, event: dict[str, Any]) -> int:
+    def _add_block(self, event: JsonObject) -> int:
         index = event.get("index")
         block = self._blocks.setdefault(index if type(index) is int else 0, {})
         block |= _object(event.get("content_block"))
@@ -149,7 +150,7 @@ class MessageStream:
                 added += len(piece)
         return added
 
-    def reply(self) -> dict[str, Any]:
+    def reply(self) -> JsonObject:
         """Return the message; a stream that ends before it does is none."""
         if self._error is not None:
             return {"error": self._error}
@@ -159,7 +160,7 @@ class MessageStream:
         return {**self._message, "content": content, "usage": self._usage}
 
 
-def _whole(block: dict[str, Any]) -> dict[str, Any]:
+def _whole(block: JsonObject) -> JsonObject:
     """Return a block; the input of a tool comes as pieces of JSON."""
     if "partial_json" not in block:
         return block
@@ -169,7 +170,7 @@ def _whole(block: dict[str, Any]) -> dict[str, Any]:
         return {**block, "input": block["partial_json"]}
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _object(value: Any) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 
@@ -178,11 +179,10 @@ _VERSION = "2023-06-01"  # of the protocol; --header anthropic-version=... asks 
 _LONG = 21_333  # tokens, beyond which Anthropic's own clients refuse to wait without a stream
 
 
-class AnthropicServer:
+class AnthropicServer(Server):
     """A model behind `/v1/messages`."""
 
     batch = 1  # the API has no n
-    one_seed = True
 
     def __init__(
         self,
@@ -199,27 +199,21 @@ class AnthropicServer:
             url = endpoint_of(url, "v1")
         key = api_key(["ANTHROPIC_API_KEY"], url == _DEFAULT_URL, headers, "x-api-key")
         own = {"anthropic-version": _VERSION, **({"x-api-key": key} if key else {})}
-        self._client = Client(key=key, own_headers=own, headers=headers, timeout=timeout)
-        self._header_names = sorted(map(str.lower, headers))
+        client = Client(key=key, own_headers=own, headers=headers, timeout=timeout)
+        super().__init__(client, url, headers)
         self._model, self._stream = model, stream
         self._url = endpoint_of(url, "messages")
         self._has_blank_stop = False
-        self.address = address_of(url)
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """How requests differ from what the settings say; recorded with the run."""
-        return {"headers": self._header_names} if self._header_names else {}
 
     @property
     def notes(self) -> list[str]:
-        """What the user should know about the requests so far."""
+        """Return what the user should know about the requests so far."""
         if not self._has_blank_stop:
             return []
         return ["Anthropic takes no stop text of white space alone; answers are cut at it here"]
 
     def ignored(self, sampling: Sampling, *, seeds: bool) -> list[str]:
-        """Return what is known to have no effect of the settings of a request."""
+        """Return sentences on settings that are known to have no effect."""
         return ["Anthropic's Messages API has no seed: its answers cannot be drawn again"] * seeds
 
     async def generate(self, request: Request) -> Sequence[Completion]:
@@ -238,10 +232,3 @@ class AnthropicServer:
             lambda raw: read_message(raw, request),
             MessageStream,
         )
-
-    async def reset(self) -> None:
-        """Drop every connection: a sleep of the machine has left them dead."""
-        await self._client.reset()
-
-    async def close(self) -> None:
-        await self._client.close()

@@ -1,8 +1,8 @@
 """An HTTP client that asks a server for completions: one attempt, and what became of it.
 
-Keys and headers that are sent are taken out of whatever comes back.
-
-Addresses and keys of services with a protocol of their own.
+Keys and headers that are sent are removed from whatever comes back. One task watches the deadlines
+of all requests: a timer for each would be set and unset a thousand times for every time it rings.
+All requests to a server have the same time limit, so the oldest is the first to be late.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import TracebackType
 
 import aiohttp
 
 from passband.errors import InvalidInput
-from passband.generate.deadlines import Deadlines
 from passband.generate.provider import (
     Completion,
     Hopeless,
+    JsonMapping,
+    Provider,
     TimedOut,
     Unavailable,
     Unfinished,
@@ -28,6 +30,74 @@ from passband.generate.servers.errors import fault_of
 from passband.generate.servers.event_stream import Assembly, assembled, read_stream
 from passband.generate.servers.http import address_of, read_body
 from passband.log import event, is_logged
+
+_LOOKS = 50  # looks at the oldest request within the time that it has: late by 2% at most
+
+
+class Deadlines:
+    """Cancels the task that is inside a `Deadline` for longer than `seconds`."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.inside: dict[Deadline, float] = {}  # since when, the oldest first
+        self._watch: asyncio.Task[None] | None = None
+
+    def start(self) -> Deadline:
+        """Return the deadline of one request, to be used in a with statement."""
+        if self._watch is None or self._watch.done():
+            self.loop = asyncio.get_running_loop()
+            self._watch = asyncio.ensure_future(self._look())
+        return Deadline(self)
+
+    def close(self) -> None:
+        """Stop the timer."""
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(self.seconds / _LOOKS)
+            late = self.loop.time() - self.seconds
+            for deadline, since in list(self.inside.items()):
+                if since > late:
+                    break
+                del self.inside[deadline]
+                deadline.expire()
+
+
+class Deadline:
+    """The time limit of one request: its body is cancelled when time is up."""
+
+    __slots__ = ("_expired", "_of", "_task")
+
+    def __init__(self, of: Deadlines) -> None:
+        self._of = of
+        self._expired = False
+        self._task = asyncio.current_task(of.loop)
+
+    def __enter__(self) -> None:
+        self._of.inside[self] = self._of.loop.time()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._of.inside.pop(self, None)
+        if self._expired and kind is asyncio.CancelledError:
+            uncancel = getattr(self._task, "uncancel", None)  # since Python 3.11
+            if uncancel is not None and uncancel() > 0:  # it was cancelled elsewhere too
+                return
+            raise asyncio.TimeoutError from None
+
+    def expire(self) -> None:
+        """Cancel the task inside."""
+        self._expired = True
+        if self._task is not None:
+            self._task.cancel()
+
 
 _CONNECT = 10.0  # seconds to reach the server
 _RESOLVE = 30.0  # seconds to look its name up and to reach it
@@ -176,6 +246,28 @@ def _parts(values: Iterable[str]) -> list[str]:
     """Return the values of headers, and what follows words such as Bearer, as secrets."""
     parts = [part for value in values for part in (value, value.rpartition(" ")[2])]
     return [part for part in dict.fromkeys(parts) if len(part) >= _SHORT]
+
+
+class Server(Provider):
+    """A provider that posts its requests to a server; its addresses and headers as recorded."""
+
+    one_seed = True  # a request carries the seed of its first completion alone
+
+    def __init__(self, client: Client, url: str, headers: Mapping[str, str]) -> None:
+        self._client = client
+        self._header_names = sorted(map(str.lower, headers))
+        self.address: str = address_of(url)
+
+    @property
+    def config(self) -> JsonMapping:
+        """Return how requests differ from the settings; recorded with the run."""
+        return {"headers": self._header_names} if self._header_names else {}
+
+    async def reset(self) -> None:
+        await self._client.reset()
+
+    async def close(self) -> None:
+        await self._client.close()
 
 
 def native_url(kind: str, model: str, given: str | None, variable: str, default: str) -> str:

@@ -1,4 +1,4 @@
-"""What an error of a server means: a fault, by its status, its codes and its words.
+"""Turn an error of a server into a fault, by its status, its codes and its words.
 
 Sources of the codes and phrases: OpenAI's error guide and help.openai.com 6614457 (spending),
 captured replies of o-series and gpt-5 models (settings); Anthropic's docs (errors, rate limits,
@@ -7,9 +7,7 @@ renderers/params.py; sglang 0.5; llama.cpp tools/server (server-common.cpp) and 
 versions; text-generation-inference router/src/server.rs; Groq's and DeepSeek's lists of errors;
 OpenRouter's docs (errors, moderation, in-flight budgets); litellm 1.108 exception_mapping_utils.py.
 
-The body of an error: its codes, its message, and where servers put the rest of what they say.
-
-Shapes that are read:
+Shapes of the body of an error:
 
 A  {"error": {"message", "type", "param", "code"}}          OpenAI and most others
 B  {"object": "error", "message", "type", "param", "code"}  SGLang, Mistral
@@ -34,6 +32,7 @@ from passband.generate.provider import (
     Filtered,
     Hopeless,
     InvalidReply,
+    JsonMapping,
     ProviderFault,
     RateLimited,
     Rejected,
@@ -54,14 +53,14 @@ _SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 @dataclass(frozen=True)
 class ServerError:
-    """What an error says, whatever its shape."""
+    """The codes and message of an error, whatever its shape."""
 
     message: str
     codes: frozenset[str] = frozenset()  # codes and types, in lower case
     setting: str | None = None  # the field of the request that it is about
     quotas: Sequence[str] = ()  # Gemini: the limits that were passed, such as ...PerDay...
     wait: float | None = None  # seconds, where the body names them
-    metadata: Mapping[str, Any] = field(default_factory=dict)  # OpenRouter
+    metadata: JsonMapping = field(default_factory=dict)  # OpenRouter
 
     @property
     def detail(self) -> str:
@@ -104,7 +103,7 @@ def excerpt(raw: bytes, longest: int = _EXCERPT) -> str:
     return " ".join(text.split())[:longest] or "(empty)"
 
 
-def _made(error: Mapping[str, Any], message: str) -> ServerError:
+def _made(error: JsonMapping, message: str) -> ServerError:
     details = error.get("details")
     items = details if isinstance(details, list) else [details]
     parts = [part for part in items if isinstance(part, dict)]
@@ -121,7 +120,7 @@ def _made(error: Mapping[str, Any], message: str) -> ServerError:
     )
 
 
-def _message(error: Mapping[str, Any]) -> str:
+def _message(error: JsonMapping) -> str:
     complaint = _complaint(error)
     stated = error.get("message") or error.get("detail")
     if complaint and not isinstance(error.get("message"), str):
@@ -133,7 +132,7 @@ def _message(error: Mapping[str, Any]) -> str:
     return f"{text}: {upstream}" if isinstance(upstream, str) else text  # of a router's provider
 
 
-def _complaint(error: Mapping[str, Any]) -> Mapping[str, Any]:
+def _complaint(error: JsonMapping) -> JsonMapping:
     """Return the first of the complaints of a server that checks requests with pydantic."""
     detail, message = error.get("detail"), error.get("message")
     if isinstance(message, dict):  # Mistral wraps them
@@ -142,31 +141,31 @@ def _complaint(error: Mapping[str, Any]) -> Mapping[str, Any]:
     return first if isinstance(first, dict) else {}
 
 
-def _place(complaint: Mapping[str, Any]) -> list[Any]:
+def _place(complaint: JsonMapping) -> list[Any]:
     place = complaint.get("loc")
     return place if isinstance(place, list) else []
 
 
-def _codes(*parts: Mapping[str, Any]) -> list[str]:
+def _codes(*parts: JsonMapping) -> list[str]:
     values = [part.get(name) for part in parts for name in _NAMES]
     return [str(value).lower() for value in values if isinstance(value, (str, int)) and value]
 
 
-def _setting(error: Mapping[str, Any], complaint: Mapping[str, Any]) -> str | None:
+def _setting(error: JsonMapping, complaint: JsonMapping) -> str | None:
     param, place = error.get("param"), _place(complaint)
     if isinstance(param, str) and param:
         return param
     return next((part for part in place if isinstance(part, str) and part != "body"), None)
 
 
-def _quotas(parts: Sequence[Mapping[str, Any]]) -> list[str]:
+def _quotas(parts: Sequence[JsonMapping]) -> list[str]:
     """Return the names of the limits that were passed (google.rpc.QuotaFailure)."""
     lists = [part.get("violations") for part in parts]
     violations = [one for each in lists if isinstance(each, list) for one in each]
     return [str(one.get("quotaId")) for one in violations if isinstance(one, dict)]
 
 
-def _wait(parts: Sequence[Mapping[str, Any]], message: str) -> float | None:
+def _wait(parts: Sequence[JsonMapping], message: str) -> float | None:
     """Return the seconds to wait, of google.rpc.RetryInfo or of the message."""
     delay = next((part["retryDelay"] for part in parts if "retryDelay" in part), None)
     text = delay if isinstance(delay, str) else None

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from passband.generate.provider import InvalidReply
+from passband.generate.provider import InvalidReply, JsonObject
 from passband.generate.servers.errors import excerpt
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Assembly(Protocol):
         """Take in the data of an event; return how many characters of answers it had."""
         ...
 
-    def reply(self) -> dict[str, Any]:
+    def reply(self) -> JsonObject:
         """Return the whole reply; raise `InvalidReply` if the stream ended too early."""
         ...
 
@@ -107,7 +107,7 @@ def assembled(raw: bytes, assembly: Assembly) -> bytes | None:
     return _encoded(assembly)
 
 
-def parsed_event(data: bytes) -> dict[str, Any]:
+def parsed_event(data: bytes) -> JsonObject:
     """Return the object of an event; raise `InvalidReply` if it is none."""
     try:
         event = json.loads(data.decode("utf-8", "surrogatepass"))
@@ -126,7 +126,7 @@ def _encoded(assembly: Assembly) -> bytes:
 
 
 async def _drain(reply: aiohttp.ClientResponse) -> None:
-    """Read what is left, so that the connection can be used again; not for long."""
+    """Read the rest of a reply for a short while, so that its connection can be used again."""
     try:
         await asyncio.wait_for(reply.content.readany(), _DRAIN)
     except asyncio.TimeoutError:

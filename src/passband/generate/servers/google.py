@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from passband.generate.provider import Completion, InvalidReply, Message, Request
-from passband.generate.servers.client import Client, api_key, native_url
+from passband.generate.provider import Completion, InvalidReply, JsonObject, Message, Request
+from passband.generate.servers.client import Client, Server, api_key, native_url
 from passband.generate.servers.event_stream import parsed_event
-from passband.generate.servers.http import address_of, endpoint_of
+from passband.generate.servers.http import endpoint_of
 from passband.generate.servers.openai_wire import completions_of, parsed_reply
 
 _OF_REQUEST = frozenset({  # the other fields are those of generationConfig
@@ -28,12 +28,10 @@ _OF_REQUEST = frozenset({  # the other fields are those of generationConfig
 _CONFIG = ("generationConfig", "generation_config")
 
 
-def content_fields(request: Request) -> dict[str, Any]:
+def content_fields(request: Request) -> JsonObject:
     """Return the fields of a request; parameters that are None are not sent."""
     system = "\n\n".join(m.content for m in request.messages if m.role == "system")
-    fields: dict[str, Any] = {
-        "contents": [_content(m) for m in request.messages if m.role != "system"]
-    }
+    fields: JsonObject = {"contents": [_content(m) for m in request.messages if m.role != "system"]}
     if system:
         fields["systemInstruction"] = {"parts": [{"text": system}]}
     extra = request.sampling.extra
@@ -43,12 +41,12 @@ def content_fields(request: Request) -> dict[str, Any]:
     return fields
 
 
-def _content(message: Message) -> dict[str, Any]:
+def _content(message: Message) -> JsonObject:
     role = "model" if message.role == "assistant" else "user"
     return {"role": role, "parts": [{"text": message.content}]}
 
 
-def _config(request: Request) -> dict[str, Any]:
+def _config(request: Request) -> JsonObject:
     sampling, seed, count = request.sampling, request.seeds[0], len(request.seeds)
     extra = {
         name: value
@@ -74,14 +72,12 @@ def read_content(raw: bytes, request: Request) -> list[Completion]:
     return completions_of(_of_openai(parsed_reply(raw)), raw, request, chat=True)
 
 
-def _of_openai(reply: dict[str, Any]) -> dict[str, Any]:
+def _of_openai(reply: JsonObject) -> JsonObject:
     """Return a reply in the form of OpenAI's protocol."""
     candidates = reply.get("candidates")
     several = candidates if isinstance(candidates, list) else []
     choices = [_choice(place, candidate) for place, candidate in enumerate(several)]
-    kept: dict[str, Any] = {
-        name: reply[name] for name in ("error", "promptFeedback") if name in reply
-    }
+    kept: JsonObject = {name: reply[name] for name in ("error", "promptFeedback") if name in reply}
     return {
         **kept,
         "id": reply.get("responseId"),
@@ -93,7 +89,7 @@ def _of_openai(reply: dict[str, Any]) -> dict[str, Any]:
 def _choice(place: int, candidate: Any) -> Any:
     if not isinstance(candidate, dict):
         return candidate
-    choice: dict[str, Any] = {
+    choice: JsonObject = {
         "index": candidate.get("index", place),
         "finish_reason": candidate.get("finishReason"),
     }
@@ -104,18 +100,18 @@ def _choice(place: int, candidate: Any) -> Any:
     parts = stated if isinstance(stated, list) else []
     pieces = [part for part in parts if isinstance(part, dict)]
     calls = [part["functionCall"] for part in pieces if isinstance(part.get("functionCall"), dict)]
-    message: dict[str, Any] = {"role": "assistant", "content": parts if parts else None}
+    message: JsonObject = {"role": "assistant", "content": parts if parts else None}
     if calls:
         message["tool_calls"] = [_call(call) for call in calls]
     return {**choice, "message": message}
 
 
-def _call(call: dict[str, Any]) -> dict[str, Any]:
+def _call(call: JsonObject) -> JsonObject:
     function = {"name": call.get("name"), "arguments": json.dumps(call.get("args"))}
     return {"id": call.get("id"), "type": "function", "function": function}
 
 
-def _usage(usage: Any) -> dict[str, Any] | None:
+def _usage(usage: Any) -> JsonObject | None:
     """Return tokens by OpenAI's names.
 
     Thoughts are counted beside the answer, unless the total says that they are part of it.
@@ -143,8 +139,8 @@ class ContentStream:
     is_complete = False  # the stream ends without a word
 
     def __init__(self) -> None:
-        self._top: dict[str, Any] = {}
-        self._candidates: dict[int, dict[str, Any]] = {}
+        self._top: JsonObject = {}
+        self._candidates: dict[int, JsonObject] = {}
 
     def add(self, data: bytes) -> int:
         """Take in the data of an event."""
@@ -156,7 +152,7 @@ class ContentStream:
         several = candidates if isinstance(candidates, list) else []
         return sum(self._add(one) for one in several if isinstance(one, dict))
 
-    def _add(self, piece: dict[str, Any]) -> int:
+    def _add(self, piece: JsonObject) -> int:
         index = piece.get("index")
         place = index if type(index) is int else 0
         whole = self._candidates.setdefault(place, {"index": place})
@@ -170,7 +166,7 @@ class ContentStream:
         parts += added
         return sum(len(str(part.get("text", ""))) for part in added if isinstance(part, dict))
 
-    def reply(self) -> dict[str, Any]:
+    def reply(self) -> JsonObject:
         """Return the whole reply; a stream that ends before its answers do is none."""
         if "error" in self._top:
             return {"error": self._top["error"]}
@@ -184,10 +180,8 @@ _DEFAULT_URL = "https://generativelanguage.googleapis.com/v1beta"
 _KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 
 
-class GoogleServer:
+class GoogleServer(Server):
     """A model behind `/models/NAME:generateContent`."""
-
-    one_seed = True  # a request carries the seed of its first candidate alone
 
     def __init__(
         self,
@@ -203,20 +197,14 @@ class GoogleServer:
         url = native_url("google", model, base_url, "GOOGLE_GEMINI_BASE_URL", _DEFAULT_URL)
         key = api_key(_KEYS, url == _DEFAULT_URL, headers, "x-goog-api-key")
         own = {"x-goog-api-key": key} if key else {}
-        self._client = Client(key=key, own_headers=own, headers=headers, timeout=timeout)
-        self._header_names = sorted(map(str.lower, headers))
+        client = Client(key=key, own_headers=own, headers=headers, timeout=timeout)
+        super().__init__(client, url, headers)
         method = "streamGenerateContent" if stream else "generateContent"
         name = quote(model.removeprefix("models/"), safe="/-._~@")
         self._url = endpoint_of(url, f"models/{name}:{method}")
         if stream:
             self._url += ("&" if "?" in self._url else "?") + "alt=sse"
-        self.address = address_of(url)
         self.batch = 1 if stream else batch
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """How requests differ from what the settings say; recorded with the run."""
-        return {"headers": self._header_names} if self._header_names else {}
 
     async def generate(self, request: Request) -> Sequence[Completion]:
         """Make one attempt."""
@@ -224,10 +212,3 @@ class GoogleServer:
         return await self._client.post(
             self._url, body, lambda raw: read_content(raw, request), ContentStream
         )
-
-    async def reset(self) -> None:
-        """Drop every connection: a sleep of the machine has left them dead."""
-        await self._client.reset()
-
-    async def close(self) -> None:
-        await self._client.close()

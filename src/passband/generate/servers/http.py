@@ -1,4 +1,4 @@
-"""What every HTTP client of passband does alike: bounded replies, addresses without secrets.
+"""Shared parts of passband's HTTP clients: bounded replies, addresses without secrets.
 
 When to come back: what a reply says about the time until the next request.
 """

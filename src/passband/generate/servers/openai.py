@@ -13,20 +13,20 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from passband.errors import InvalidInput, nearest
 from passband.generate.provider import (
     Completion,
     Hopeless,
+    JsonMapping,
     ProviderFault,
     Request,
     Sampling,
     UnsupportedSetting,
 )
-from passband.generate.servers.client import Client
-from passband.generate.servers.http import address_of, endpoint_of
+from passband.generate.servers.client import Client, Server
+from passband.generate.servers.http import endpoint_of
 from passband.generate.servers.models_endpoint import ServedModel, list_served
 from passband.generate.servers.openai_stream import OpenAIStream
 from passband.generate.servers.openai_wire import PayloadWriter, read_reply
@@ -42,15 +42,15 @@ class _Habit:
     model: re.Pattern[str]  # that the name of the model matches
     settings: tuple[str, ...]
     text: str
-    is_off: Callable[[Mapping[str, Any]], bool] = lambda extra: False  # by further settings
+    is_off: Callable[[JsonMapping], bool] = lambda extra: False  # by further settings
 
 
-def _thinks_not(extra: Mapping[str, Any]) -> bool:
+def _thinks_not(extra: JsonMapping) -> bool:
     thinking = extra.get("thinking")
     return isinstance(thinking, Mapping) and thinking.get("type") == "disabled"
 
 
-def _requires(extra: Mapping[str, Any]) -> bool:
+def _requires(extra: JsonMapping) -> bool:
     provider = extra.get("provider")
     return isinstance(provider, Mapping) and provider.get("require_parameters") is True
 
@@ -135,7 +135,7 @@ _STREAM_ONLY = re.compile(  # Alibaba's: "This model only support stream mode, p
 )
 
 
-class OpenAIServer:
+class OpenAIServer(Server):
     """A model behind `/chat/completions` or `/completions`."""
 
     def __init__(
@@ -152,14 +152,12 @@ class OpenAIServer:
         url = base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL
         headers = headers or {}
         self.batch = batch
-        self.one_seed = True  # a request carries the seed of its first completion alone
         self._model = model
         self._payloads = PayloadWriter(model, chat=chat, seed_name=seed_name(url), stream=stream)
         self._is_told_to_stream = stream
         self.is_chat = chat
         self._url = endpoint_of(url, "chat/completions" if chat else "completions")
         self._base_url = url
-        self.address = address_of(url)
         key = os.environ.get("OPENAI_API_KEY", "").strip()
         if not key.isprintable():
             raise InvalidInput("OPENAI_API_KEY holds a line break or the like; set it again.")
@@ -169,19 +167,18 @@ class OpenAIServer:
                 "--base-url (or OPENAI_BASE_URL)."
             )
         own = {"Authorization": f"Bearer {key}"} if key else {}
-        self._client = Client(key=key, own_headers=own, headers=headers, timeout=timeout)
-        self._header_names = sorted(map(str.lower, headers))
+        client = Client(key=key, own_headers=own, headers=headers, timeout=timeout)
+        super().__init__(client, url, headers)
 
     @property
-    def config(self) -> dict[str, Any]:
-        """How requests differ from what the settings say; recorded with the run."""
+    def config(self) -> JsonMapping:
+        """Return how requests differ from the settings; recorded with the run."""
         name = self._payloads.length_name
-        headers = {"headers": self._header_names} if self._header_names else {}
-        return headers if name is None else {"length_name": name, **headers}
+        return super().config if name is None else {"length_name": name, **super().config}
 
     @property
     def notes(self) -> list[str]:
-        """What the user should know about the requests so far."""
+        """Return what the user should know about the requests so far."""
         notes = []
         if self._payloads.length_name is not None:
             notes.append(
@@ -193,11 +190,11 @@ class OpenAIServer:
         return notes
 
     def ignored(self, sampling: Sampling, *, seeds: bool) -> list[str]:
-        """Return what is known to have no effect of the settings of a request."""
+        """Return sentences on settings that are known to have no effect."""
         return ignored_settings(self._model, self.address, sampling, seeds=seeds)
 
     async def generate(self, request: Request) -> Sequence[Completion]:
-        """Make one attempt; one that is rejected for how it is written is written anew."""
+        """Make one attempt; rewrite and resend a request that is rejected for how it is written."""
         for _ in range(_CHANGES):
             written = self._payloads.manner
             try:
@@ -226,13 +223,6 @@ class OpenAIServer:
     async def served(self) -> Sequence[ServedModel] | None:
         """Return the models that the server lists; None if it gives no list."""
         return await list_served(self._client.session(), self._base_url, seconds=_LIST)
-
-    async def reset(self) -> None:
-        """Drop every connection: a sleep of the machine has left them dead."""
-        await self._client.reset()
-
-    async def close(self) -> None:
-        await self._client.close()
 
     async def _attempt(self, request: Request) -> Sequence[Completion]:
         body = self._payloads.write(request)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from passband.generate.provider import InvalidReply
+from passband.generate.provider import InvalidReply, JsonObject
 from passband.generate.servers.event_stream import parsed_event
 
 _DONE = b"[DONE]"
@@ -21,7 +21,7 @@ class OpenAIStream:
 
     def __init__(self) -> None:
         self.is_complete = False
-        self._top: dict[str, Any] = {}
+        self._top: JsonObject = {}
         self._choices: dict[int, _Choice] = {}
 
     def add(self, data: bytes) -> int:
@@ -40,7 +40,7 @@ class OpenAIStream:
                 added += self._choices.setdefault(place, _Choice()).add(choice)
         return added
 
-    def _read_top(self, chunk: dict[str, Any]) -> None:
+    def _read_top(self, chunk: JsonObject) -> None:
         groq = chunk.get("x_groq")
         usage = chunk.get("usage") or (groq.get("usage") if isinstance(groq, dict) else None)
         if isinstance(usage, dict):
@@ -54,7 +54,7 @@ class OpenAIStream:
             self._top.setdefault("error", _plain_error(chunk))
             self.is_complete = True
 
-    def reply(self) -> dict[str, Any]:
+    def reply(self) -> JsonObject:
         """Return the reply; one that ends before its answers do is none."""
         if "error" in self._top:
             return {"error": self._top["error"]}
@@ -71,8 +71,8 @@ class _Choice:
         self._pieces: dict[str, list[str]] = {}
         self._parts: list[Any] = []  # of a content that comes in parts
         self._details: list[Any] = []
-        self._calls: dict[int, dict[str, Any]] = {}
-        self._kept: dict[str, Any] = {}
+        self._calls: dict[int, JsonObject] = {}
+        self._kept: JsonObject = {}
         self._text: list[str] = []  # of text completions
         self._is_chat = False
 
@@ -80,7 +80,7 @@ class _Choice:
     def has_ended(self) -> bool:
         return bool(self._kept.get("finish_reason"))
 
-    def add(self, choice: dict[str, Any]) -> int:
+    def add(self, choice: JsonObject) -> int:
         """Take in a piece; return how many characters it had."""
         self._kept |= {name: choice[name] for name in _KEPT if choice.get(name) is not None}
         if isinstance(choice.get("text"), str):
@@ -92,7 +92,7 @@ class _Choice:
         self._is_chat = True
         return self._add_delta(delta)
 
-    def _add_delta(self, delta: dict[str, Any]) -> int:
+    def _add_delta(self, delta: JsonObject) -> int:
         added = 0
         for name in _TEXTS:
             value = delta.get(name)
@@ -115,7 +115,7 @@ class _Choice:
                 self._add_call(call)
         return added
 
-    def _add_call(self, call: dict[str, Any]) -> None:
+    def _add_call(self, call: JsonObject) -> None:
         index = call.get("index")
         whole = self._calls.setdefault(index if type(index) is int else 0, {"type": "function"})
         function = whole.setdefault("function", {"name": "", "arguments": ""})
@@ -126,13 +126,13 @@ class _Choice:
             if isinstance(piece, dict) and isinstance(piece.get(name), str):
                 function[name] += piece[name]
 
-    def whole(self, index: int) -> dict[str, Any]:
+    def whole(self, index: int) -> JsonObject:
         """Return the choice as it would be without streaming."""
         kept = {"index": index, "finish_reason": None, **self._kept}
         if not self._is_chat:
             return {**kept, "text": "".join(self._text)}
         texts = {name: "".join(pieces) for name, pieces in self._pieces.items()}
-        message: dict[str, Any] = {"role": "assistant", "content": None, **texts}
+        message: JsonObject = {"role": "assistant", "content": None, **texts}
         if self._parts:
             message["content"] = self._parts
         if self._details:
@@ -142,6 +142,6 @@ class _Choice:
         return {**kept, "message": message}
 
 
-def _plain_error(chunk: dict[str, Any]) -> Any:
+def _plain_error(chunk: JsonObject) -> Any:
     error = chunk["error"]
     return {k: v for k, v in error.items() if v is not chunk} if error is chunk else error

@@ -1,13 +1,13 @@
 """The OpenAI wire format: a request as JSON, a reply as completions.
 
-The message of a choice: answer, reasoning, refusal and calls of tools, wherever they are.
+Servers put the answer, reasoning, refusals and tool calls of a message into different fields.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from passband.generate.provider import (
@@ -15,6 +15,8 @@ from passband.generate.provider import (
     Filtered,
     Finish,
     InvalidReply,
+    JsonMapping,
+    JsonObject,
     Message,
     ProviderFault,
     Request,
@@ -76,7 +78,7 @@ def _named(parts: Sequence[Any]) -> str:
     return ", ".join(dict.fromkeys(str(name)[:40] for name in names[:5]))
 
 
-def reasoning_of(message: Mapping[str, Any]) -> str | None:
+def reasoning_of(message: JsonMapping) -> str | None:
     """Return the reasoning that a message keeps beside its content.
 
     `reasoning_content` (SGLang, DeepSeek, llama.cpp, Fireworks, older vLLM), `reasoning` (vLLM,
@@ -94,7 +96,7 @@ def reasoning_of(message: Mapping[str, Any]) -> str | None:
     return "\n".join(text for text in texts if isinstance(text, str)) or None
 
 
-def refusal_of(choice: Mapping[str, Any], message: Mapping[str, Any]) -> str | None:
+def refusal_of(choice: JsonMapping, message: JsonMapping) -> str | None:
     """Return the words in which the model or its server declines, where there are any."""
     refusal = message.get("refusal")
     if isinstance(refusal, str) and refusal:
@@ -109,15 +111,15 @@ def refusal_of(choice: Mapping[str, Any], message: Mapping[str, Any]) -> str | N
 
 
 def tool_transcript(
-    prompt: Sequence[Message], message: Mapping[str, Any], text: str | None
-) -> list[dict[str, Any]] | None:
+    prompt: Sequence[Message], message: JsonMapping, text: str | None
+) -> list[JsonObject] | None:
     """Return the conversation that ends in calls of tools; None where there are no calls."""
     calls = message.get("tool_calls")
     if not calls and message.get("function_call"):
         calls = [{"type": "function", "function": message["function_call"]}]
     if not isinstance(calls, list) or not calls:
         return None
-    turns: list[dict[str, Any]] = [{"role": one.role, "content": one.content} for one in prompt]
+    turns: list[JsonObject] = [{"role": one.role, "content": one.content} for one in prompt]
     return [*turns, {"role": "assistant", "content": text, "tool_calls": _plain(calls)}]
 
 
@@ -171,7 +173,7 @@ class PayloadWriter:
 
     @property
     def manner(self) -> tuple[object, ...]:
-        """How requests are written now, beyond their settings."""
+        """Return how requests are written now, beyond their settings."""
         return self.length_name, self.stream, self.has_stream_options
 
     def rename_length(self, name: str) -> None:
@@ -209,10 +211,10 @@ class _Head(NamedTuple):
     text: bytes
 
 
-def _fields(model: str, request: Request, length_name: str, *, chat: bool) -> dict[str, Any]:
+def _fields(model: str, request: Request, length_name: str, *, chat: bool) -> JsonObject:
     """Return the fields of a request but the seed; parameters that are None are not sent."""
     sampling, count = request.sampling, len(request.seeds)
-    fields: dict[str, Any] = {"model": model}
+    fields: JsonObject = {"model": model}
     if chat:
         fields["messages"] = [{"role": m.role, "content": m.content} for m in request.messages]
     else:
@@ -234,7 +236,7 @@ def read_reply(raw: bytes, request: Request, *, chat: bool) -> list[Completion]:
 
 
 def completions_of(
-    reply: dict[str, Any], raw: bytes, request: Request, *, chat: bool
+    reply: JsonObject, raw: bytes, request: Request, *, chat: bool
 ) -> list[Completion]:
     """Return the completions of a reply; `raw` is how it came, for messages."""
     if reply.get("error"):
@@ -284,7 +286,7 @@ class _Answer(NamedTuple):
     reasoning: str | None
     finish: Finish = "stop"
     reason: str | None = None  # the server's word, where it says more than `finish`
-    transcript: list[dict[str, Any]] | None = None
+    transcript: list[JsonObject] | None = None
     is_unclear: bool = False  # whether the server does not say that it is complete
 
     def completion(self, tokens: Tokens, seed: int | None, request_id: str | None) -> Completion:
@@ -363,7 +365,7 @@ def _answer(choice: Any, request: Request, chat: bool) -> _Answer:
     )
 
 
-def _reason(choice: dict[str, Any]) -> Any:
+def _reason(choice: JsonObject) -> Any:
     """Return the finish reason; that of the model behind a router, where it is worse than stop."""
     word, native = choice.get("finish_reason"), choice.get("native_finish_reason")
     if word not in ("stop", None) or not isinstance(native, str):
@@ -372,7 +374,7 @@ def _reason(choice: dict[str, Any]) -> Any:
     return native if verdict not in ("stop", "unknown", "unclear") else word
 
 
-def _message(choice: dict[str, Any], verdict: str, chat: bool) -> tuple[dict[str, Any], Parts]:
+def _message(choice: JsonObject, verdict: str, chat: bool) -> tuple[JsonObject, Parts]:
     """Return the message of a choice and its parts; one that is withheld may have none."""
     if not chat:
         text = choice.get("text")
@@ -388,7 +390,7 @@ def _message(choice: dict[str, Any], verdict: str, chat: bool) -> tuple[dict[str
     return message, Parts(parts.text, parts.reasoning or reasoning_of(message))
 
 
-def _without_choices(reply: dict[str, Any], raw: bytes) -> ProviderFault:
+def _without_choices(reply: JsonObject, raw: bytes) -> ProviderFault:
     """Return the fault of a reply without choices; Gemini answers blocked prompts in this way."""
     for name, reason in (("promptFeedback", "blockReason"), ("prompt_feedback", "block_reason")):
         feedback = reply.get(name)
@@ -397,7 +399,7 @@ def _without_choices(reply: dict[str, Any], raw: bytes) -> ProviderFault:
     return InvalidReply(f"the reply has no choices: {excerpt(raw)}", http=200)
 
 
-def parsed_reply(raw: bytes) -> dict[str, Any]:
+def parsed_reply(raw: bytes) -> JsonObject:
     """Return the object of a reply; raise `InvalidReply` if it is none."""
     if raw.startswith(_BOM):
         raw = raw[len(_BOM) :]

@@ -15,12 +15,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
-from typing import Any
 
 from passband.errors import InvalidInput
-from passband.generate.provider import Completion, Rejected, Request, Sampling
-from passband.generate.tiny.draw import Draw
-from passband.generate.tiny.vocabulary import CONTEXT, END, VOCABULARY
+from passband.generate.provider import (
+    Completion,
+    JsonMapping,
+    Provider,
+    Rejected,
+    Request,
+    Sampling,
+)
+from passband.generate.tiny.vocabulary import CONTEXT, END, VOCABULARY, Draw
 
 SAMPLER = 1  # version; another one gives other completions for the same seeds
 _LENGTH = 24  # characters of a completion, by default
@@ -35,7 +40,7 @@ class _Waiting:
     texts: asyncio.Future[list[str]]
 
 
-class Tiny:
+class Tiny(Provider):
     """The built-in model: mental arithmetic, right about as often as not.
 
     It reads the last message of the user and continues it. Completions depend on seed, prompt
@@ -50,7 +55,7 @@ class Tiny:
         self._worker: asyncio.Task[None] | None = None
 
     @cached_property
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> JsonMapping:
         """The version of the sampler and a digest of the weights."""
         weights = resources.files(__package__).joinpath("weights.npz").read_bytes()
         digest = f"sha256:{hashlib.sha256(weights).hexdigest()[:16]}"

@@ -1,16 +1,31 @@
-"""Sampling: many completions at once, each the same as if it had been alone."""
+"""Sample many completions at once, each the same as if it had been alone.
+
+A generator that is shared by a batch would tie each completion to its neighbours. Here every
+completion has a stream of its own, which depends on its seed and its prompt alone.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 import numpy as np
 
-from passband.generate.tiny.draw import Draw
 from passband.generate.tiny.model import Cache, Model, steady
-from passband.generate.tiny.uniforms import uniforms
-from passband.generate.tiny.vocabulary import END, decode, encode
+from passband.generate.tiny.vocabulary import END, Draw, decode, encode
 from passband.types import Bools, Floats, Ints
+
+
+def uniforms(seed: int, prompt: str, count: int) -> Floats:
+    """Return the first numbers of a stream in [0, 1): 53 bits from every 8 bytes of SHAKE-256.
+
+    >>> uniforms(0, "2*3=", 2).tolist() == uniforms(0, "2*3=", 9)[:2].tolist()
+    True
+    """
+    stream = hashlib.shake_256(f"{seed}|{prompt}".encode()).digest(8 * count)
+    integers = np.frombuffer(stream, dtype=">u8") >> np.uint64(11)
+    return integers.astype(np.float64) * 2.0**-53
+
 
 _COLDEST = 1e-9  # logits differ by 1e-6 or not at all: colder than this changes nothing
 _SLACK = 1e-9  # rounding must not keep a token beyond those that reach top_p exactly

@@ -1,8 +1,21 @@
-"""The characters that `tiny` reads and writes, and its context length."""
+"""The characters that `tiny` reads and writes, its context length, and a completion to sample."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Everything that a completion depends on; nothing about its neighbours is part of it."""
+
+    prompt: str
+    seed: int
+    temperature: float  # 0 always takes the likeliest token
+    top_p: float
+    length: int  # tokens at most, the one that ends the text included
+
 
 VOCABULARY = "\n0123456789+-*="
 END = 0  # the token that ends a text: a newline, which no prompt may contain

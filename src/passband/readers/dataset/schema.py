@@ -27,13 +27,13 @@ from passband.stats.data import (
     score_columns,
 )
 from passband.trials import (
-    KEY,
     LOWER_IS_BETTER,
+    SETTINGS_KEY,
     RunSettings,
     Shards,
     decode_settings,
     identity_changes,
-    joined,
+    join_shards,
 )
 
 #: What a column holds, by which files are compared: "integer", "text", "nested", or Arrow's name.
@@ -153,7 +153,7 @@ def _footer(file: DataFile) -> Footer:
         types = {field.name: str(field.type) for field in schema}
         ranges, empty = _statistics(metadata, kinds)
         coded = _coded(metadata, [one.name for one in schema if str(one.type) == "string"])
-        settings = decode_settings((schema.metadata or {}).get(KEY))
+        settings = decode_settings((schema.metadata or {}).get(SETTINGS_KEY))
         rows, absent = metadata.num_rows, frozenset(empty)
         return Footer(file, rows, kinds, types, ranges, absent, coded, settings)
 
@@ -259,7 +259,9 @@ def shard_remarks(schema: Schema) -> Iterator[Remark]:
     for footer in schema.footers:
         for run, exported in footer.settings.items():
             try:
-                held[run] = joined(held[run], exported.shards) if run in held else exported.shards
+                held[run] = (
+                    join_shards(held[run], exported.shards) if run in held else exported.shards
+                )
             except InvalidInput as error:
                 raise InvalidInput(
                     f"{footer.file}: its trials of {run[0]} by {run[1]} are not a shard of the "

@@ -1,1 +1,1 @@
-"""What a source records about its trials beyond their scores: the input of the findings."""
+"""Evidence that a source records beyond scores: the input of the findings."""

@@ -1,4 +1,4 @@
-"""What the log of another tool says of its trials beyond their scores."""
+"""Evidence from the log of another tool: texts, answers and settings beyond the scores."""
 
 from __future__ import annotations
 

@@ -12,22 +12,15 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from passband import notes
 from passband.errors import PassbandError
-from passband.notes import Note
+from passband.notes import Note, plural, tail_of
 from passband.score import Reference, Scorer
 from passband.stats.data import Finding, Outcomes, Scale
-from passband.trials import (
-    Choice,
-    ChosenTrials,
-    CorruptStore,
-    ProblemRecord,
-    RunRecord,
-    ScorerRecord,
-    Trials,
-)
+
+if TYPE_CHECKING:
+    from passband.trials import FilteredTrials, ProblemRecord, RunRecord, ScorerRecord, Trials
 
 _FEWEST = 8  # trials; fewer may all be wrong by themselves
 _NEARLY_ALL = 0.02  # of the best mean score, at most
@@ -152,16 +145,16 @@ class _Looking:
             note = self._note(self._example, scored)
             yield Finding(note.code, "weak", note.text, numbers={"mean": scored.mean})
         if rules := self._found.most_common():
-            note = notes.other_extraction(rules, self._read, self._occurring, self._use(*rules[0]))
+            note = other_extraction(rules, self._read, self._occurring, self._use(*rules[0]))
             yield Finding(note.code, "remark", note.text)
 
     def _note(self, one: ReadAnswer, scored: _Scored) -> Note:
         place, targets = f"problem {one.problem}, {one.unit} {one.number}", one.reference.targets
         if scored.is_odd:
-            return notes.looks_wrong(
+            return looks_wrong(
                 scored.mean, scored.trials, scored.no_answer, place, one.text, one.answer, targets
             )
-        return notes.looks_misread(self._misread, self._wrong, place, one.text, one.answer, targets)
+        return looks_misread(self._misread, self._wrong, place, one.text, one.answer, targets)
 
     def _use(self, rule: str, found: int) -> str | None:
         """Return the command that scores by a rule, if it finds more than the present one."""
@@ -181,9 +174,11 @@ def _answers(
     trials: Trials, run: RunRecord, scorer: ScorerRecord, most: int
 ) -> Iterator[ReadAnswer]:
     """Yield scored answers to problems from all over the run."""
+    from passband.trials import TrialFilter
+
     numbers = list(trials.numbers(run.number).values())
     some = numbers[:: max(1, len(numbers) // most)][:most]
-    chosen = trials.chosen(run, Choice(tuple(some), scorer=scorer.number))
+    chosen = trials.chosen(run, TrialFilter(tuple(some), scorer=scorer.number))
     each = -(-most // max(1, len(some)))
     taken: Counter[int] = Counter()
     for problem, trial in chosen.places():
@@ -194,8 +189,10 @@ def _answers(
 
 
 def _answer(
-    chosen: ChosenTrials, problem: int, trial: int, scorer: ScorerRecord
+    chosen: FilteredTrials, problem: int, trial: int, scorer: ScorerRecord
 ) -> ReadAnswer | None:
+    from passband.trials import CorruptStore
+
     try:
         record, row = chosen.problem(problem), chosen.trial(problem, trial)
     except CorruptStore:
@@ -210,12 +207,12 @@ def _answer(
 
 def _close(rules: Sequence[_Alternative]) -> None:
     """End the processes of slow scorers."""
-    for one in rules:
-        one.scorer.close()
+    for rule in rules:
+        rule.scorer.close()
 
 
 def _ends_in(text: str, targets: tuple[str, ...]) -> bool:
-    """Return whether a target stands, as a word, where answers do.
+    """Return whether a text ends in a target, as a word of its own.
 
     One of a single character has to be the last number: letters occur by chance.
 
@@ -260,4 +257,76 @@ def _reference(record: ProblemRecord) -> Reference:
         tuple(map(str, values.get("targets") or ())),
         tuple(map(str, values.get("choices") or ())),
         values.get("doc") or {},
+    )
+
+
+def looks_wrong(
+    mean: float,
+    scored: int,
+    no_answer: int,
+    place: str,
+    text: str,
+    answer: str | None,
+    targets: Sequence[str],
+) -> Note:
+    """Return the note on scores that are nearly all 0, or answers that are nearly all missing.
+
+    >>> print(looks_wrong(0.0, 120, 30, "p3, trial 0", "It is 42, surely.", None, ["42"]))
+    nearly every score is 0 (mean 0 of 120 trials; 30 have no answer): p3, trial 0 ends in "It is \
+42, surely.", where no answer was found; expected "42". Is it read as it should be?
+    """
+    what = "nearly every score is 0" if mean <= 0.02 else "most trials have no answer"
+    read = "where no answer was found"
+    if answer is not None:
+        read = f'read as "{tail_of(answer)}"' if answer != text else "compared as a whole"
+    expected = " or ".join(f'"{tail_of(target)}"' for target in targets[:3]) or "nothing"
+    return Note(
+        "looks-wrong",
+        f"{what} (mean {mean:.2g} of {plural(scored, 'trial')}; {no_answer} have no answer): "
+        f'{place} ends in "{tail_of(text)}", {read}; expected {expected}. Is it read as it should '
+        "be?",
+    )
+
+
+def looks_misread(
+    misread: int,
+    wrong: int,
+    place: str,
+    text: str,
+    answer: str | None,
+    targets: Sequence[str],
+) -> Note:
+    """Return the note on answers that are scored wrong and look right.
+
+    >>> print(looks_misread(9, 10, "p3, trial 0", "It is 14 apples.", "14 apples", ["14"]))
+    of 10 answers scored wrong that were looked at, 9 hold the right one where answers stand: p3, \
+trial 0 ends in "It is 14 apples.", read as "14 apples"; expected "14". Is it read as it should be?
+    """
+    read = "where no answer was found" if answer is None else f'read as "{tail_of(answer)}"'
+    expected = " or ".join(f'"{tail_of(target)}"' for target in targets[:3]) or "nothing"
+    return Note(
+        "looks-misread",
+        f"of {plural(wrong, 'answer')} scored wrong that were looked at, {misread} hold the right "
+        f'one where answers stand: {place} ends in "{tail_of(text)}", {read}; expected {expected}. '
+        "Is it read as it should be?",
+        "weak",
+    )
+
+
+def other_extraction(
+    rules: Sequence[tuple[str, int]], looked_at: int, occurring: int, command: str | None
+) -> Note:
+    """Return the note on what other rules of extraction would find.
+
+    >>> print(other_extraction([("boxed", 28), ("marker", 0)], 40, 39, "passband score RUN"))
+    of 40 trials looked at, 39 have the target somewhere in their text; right by other rules of \
+extraction: boxed 28; use one: passband score RUN
+    """
+    found = ", ".join(f"{rule} {count}" for rule, count in rules if count)
+    found = found or f"none (of {', '.join(rule for rule, _ in rules)})"
+    use = "" if command is None else f"; use one: {command}"
+    return Note(
+        "other-extraction",
+        f"of {plural(looked_at, 'trial')} looked at, {occurring} have the target somewhere in "
+        f"their text; right by other rules of extraction: {found}{use}",
     )

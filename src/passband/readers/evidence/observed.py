@@ -1,4 +1,4 @@
-"""What a source says of its trials beyond their scores: the ground of the evidence on them."""
+"""Observations of a source beyond its scores, from which evidence is computed."""
 
 from __future__ import annotations
 

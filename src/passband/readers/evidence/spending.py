@@ -1,4 +1,4 @@
-"""What the trials of a stored run took, read from its rows when a metric asks for it."""
+"""Cost, tokens and time of the trials of a stored run, read when a metric asks for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rows of a table say of their trials beyond scores: texts, prompts, temperatures."""
+"""Evidence from the rows of a table beyond scores: texts, prompts, temperatures."""
 
 from __future__ import annotations
 

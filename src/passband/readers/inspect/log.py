@@ -1,9 +1,8 @@
-"""Logs of Inspect: files in its formats `.eval` and `.json`, and folders of them.
+"""Read logs of Inspect in its formats `.eval` and `.json`, and folders of them.
 
 Nothing of Inspect is imported. In a folder every file is a log of its own; of several attempts at
-one evaluation, which share an id, the one that got furthest is read.
-
-Logs of Inspect in its format `.json`: one document, of which only a sample is in memory.
+one evaluation, which share an id, the one that got furthest is read. Of a document in the format
+`.json`, one sample at a time is in memory.
 """
 
 from __future__ import annotations
@@ -133,7 +132,7 @@ def _log(path: Path, options: Options) -> Log:
 
 @contextmanager
 def _about(path: Path) -> Iterator[None]:
-    """Put the path in front of an error that does not name it."""
+    """Prefix the path to an error that does not name it."""
     try:
         yield
     except InvalidInput as error:

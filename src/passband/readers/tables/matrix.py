@@ -13,7 +13,8 @@ from passband.files import require_file
 from passband.readers.groups import Group, Groups, Remark
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
-from passband.stats.data import ROLES, Outcomes, Table, error_prefix, number
+from passband.readers.tables.table import groups_of_table, is_number_or_nothing
+from passband.stats.data import ROLES, Outcomes, Table, error_prefix
 
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader
@@ -45,8 +46,6 @@ class NumpyFile:
             outcomes = _outcomes(arrays)
             table = None if outcomes is not None else Table.of(arrays)
         if table is not None:
-            from passband.readers.tables.table import groups_of_table
-
             return groups_of_table(table, options, str(path))
         assert outcomes is not None
         return groups_of_matrix(outcomes, options, str(path))
@@ -77,17 +76,6 @@ def _arrays(path: Path) -> dict[str, Any]:
 
 
 # -- matrices as text ----------------------------------------------------------------------
-
-
-def is_number_or_nothing(cell: str) -> bool:
-    """Return whether a cell could belong to a matrix of numbers."""
-    if not cell.strip():
-        return True
-    try:
-        number(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def number_rows(path: Path, lines: CsvReader) -> Iterator[list[str]]:

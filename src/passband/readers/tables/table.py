@@ -2,10 +2,9 @@
 
 The last reader: it takes every file that no other one knows.
 
-Large plain CSV files as columns of codes, read by numpy.
-
-Only files in which a cell is what is between two delimiters: ASCII, without quotes, blank lines,
-spaces before cells or carriage returns. All others, and small ones, are left to Python's csv.
+Large CSV files become columns of codes, by numpy, where a cell is whatever is between two
+delimiters: ASCII without quotes, blank lines, spaces before cells or carriage returns. All others,
+and small ones, are left to Python's csv.
 """
 
 from __future__ import annotations
@@ -32,17 +31,9 @@ from passband.files import (
     reading,
     require_file,
 )
-from passband.readers.evidence.table import table_outcomes, table_targets
 from passband.readers.groups import Group, Groups, Remark
-from passband.readers.judged import judged_rows
 from passband.readers.options import Options
-from passband.readers.tables.matrix import (
-    groups_of_matrix,
-    is_number_or_nothing,
-    number_rows,
-    scores_in,
-)
-from passband.readers.tables.texts import PROMPT_NAMES
+from passband.readers.tables.texts import PROMPT_NAMES, texts_of
 from passband.stats.data import (
     CodedColumn,
     Layout,
@@ -51,6 +42,7 @@ from passband.stats.data import (
     Table,
     TableGroup,
     error_prefix,
+    number,
 )
 from passband.types import Ints
 
@@ -86,6 +78,17 @@ def coded_columns(
     return {
         name: _column(data, starts[1:, place], ends[1:, place]) for place, name in enumerate(header)
     }
+
+
+def is_number_or_nothing(cell: str) -> bool:
+    """Return whether a cell could belong to a matrix of numbers."""
+    if not cell.strip():
+        return True
+    try:
+        number(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _are_names(header: Sequence[str]) -> bool:
@@ -166,6 +169,8 @@ class TableReader:
                 return groups
         content = read_table(path)
         if isinstance(content, Outcomes):
+            from passband.readers.tables.matrix import groups_of_matrix
+
             return groups_of_matrix(content, options, str(path))
         return groups_of_table(content, options, str(path))
 
@@ -216,12 +221,17 @@ def names_of_labels(labels: Mapping[str, str]) -> tuple[str | None, str | None]:
 
 def _group(layout: Layout, group: TableGroup, options: Options) -> Group:
     task, model = names_of(group)
-    judged = judged_rows(layout, group, options.threshold)
-    outcomes = table_outcomes(layout, group)
-    targets = table_targets(layout, group) if options.targets else {}
-    return Group(
-        group.key, outcomes, task, model, layout.roles.score, targets=targets, judged=judged
-    )
+    roles, outcomes, targets, judged = layout.roles, group.outcomes, {}, None
+    if texts_of(layout).columns:  # what texts show takes half of the reader, and most have none
+        from passband.readers.evidence.table import table_outcomes, table_targets
+
+        outcomes = table_outcomes(layout, group)
+        targets = table_targets(layout, group) if options.targets else {}
+    if roles.judge is not None or roles.label is not None:
+        from passband.readers.judged import judged_rows
+
+        judged = judged_rows(layout, group, options.threshold)
+    return Group(group.key, outcomes, task, model, roles.score, targets=targets, judged=judged)
 
 
 def column_remarks(
@@ -283,6 +293,8 @@ def read_table(path: Path) -> Table | Outcomes:
     if form == "parquet":
         with _about(path):
             return Table.of(read_parquet(path))
+    from passband.readers.tables.matrix import scores_in
+
     content = read_json(path)
     with _about(path):
         scores = scores_in(content)
@@ -296,7 +308,7 @@ def read_table(path: Path) -> Table | Outcomes:
 
 @contextmanager
 def _about(path: Path) -> Iterator[None]:
-    """Put the path in front of an error that does not name it."""
+    """Prefix the path to an error that does not name it."""
     try:
         yield
     except InvalidInput as error:
@@ -312,6 +324,8 @@ def _of_lines(path: Path, lines: CsvReader) -> Table | Outcomes:
     if not all(map(is_number_or_nothing, header)):
         check_header(path, lines.line_num, header)
         return _table(path, header, joined_cells(path, lines, len(header)))
+    from passband.readers.tables.matrix import number_rows
+
     rows = [header, *number_rows(path, lines)]
     if _is_written_frame(rows):
         return _table(path, header, [cell for row in rows[1:] for cell in row])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passband.files import matching, normalized
 from passband.readers.groups import Remark
-from passband.readers.log_builder import ScoreValue
-from passband.score import Score
 from passband.stats.data import ROLES, Layout, answer_text, is_absent
+
+if TYPE_CHECKING:
+    from passband.readers.log_builder import ScoreValue
 
 _NAMES = {
     "completion": (
@@ -47,6 +48,8 @@ class TableTexts:
         answer = self.text("answer", row)
         if value is None or answer is None or answer_text(answer) is None:
             return value
+        from passband.score import Score
+
         return Score(value, "ok", answer)
 
     def remarks(self) -> list[Remark]:

@@ -15,13 +15,14 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.readers.fields import kept_text, key, part, text
+from passband.readers.file_head import first_record
 from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
 from passband.readers.log_builder import Clash, LogBuilder, ScoreValue
 from passband.readers.names import UNKNOWN, plain_name
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
-from passband.readers.records import Lines, first_record
+from passband.readers.records import Lines
 from passband.score import Score
 
 _USABLE = (None, "success", "fallback", "degraded")  # statuses of a score that may be counted

@@ -1,14 +1,12 @@
-"""Runs of HELM: `per_instance_stats.json`, and what stands beside it.
+"""Read runs of HELM: `per_instance_stats.json` and the files beside it.
 
     [{"instance_id": "id12", "train_trial_index": 0, "perturbation": {"name": "typos", ...},
       "stats": [{"name": {"name": "exact_match", "split": "test"}, "count": 1, "sum": 1.0,
                  "mean": 1.0, ...}]}, ...]
 
-`run_spec.json` names the run and the model; `scenario_state.json` holds prompts, completions, and
-which requests failed. A train trial has other few-shot examples: it is not a repeated draw of the
+`run_spec.json` names the run and the model; `scenario_state.json` holds prompts, completions and
+failed requests. A train trial has other few-shot examples: it is not a repeated draw of the
 same question, and neither is a perturbed question. Each is a task of its own here.
-
-Answers in `scenario_state.json` of HELM: prompts, completions, and requests that failed.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ Key = tuple[str, str, int]  # instance, perturbation, train trial
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for an instance; texts are empty where they are not wanted."""
+    """The reply to an instance; its texts are empty unless they are wanted."""
 
     completions: list[tuple[Status, str | None]] = field(default_factory=list)
     error: str | None = None

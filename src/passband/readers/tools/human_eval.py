@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
+from passband.readers.file_head import first_record
 from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
 from passband.readers.log_builder import LogBuilder, ScoreValue
 from passband.readers.names import plain_name
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
-from passband.readers.records import Lines, first_record, is_joined
+from passband.readers.records import Lines, is_joined
 from passband.score import Score
 from passband.stats.data import UNIT
 

@@ -8,8 +8,6 @@ are trials. Where the scores of the responses are in the file (`exact_match_repe
 read. Where there is one response, its score is that of the line. Otherwise responses are scored
 again, by the filters and metrics in the file of results beside the samples, and the number that
 lm-eval would have for them is compared with the one that it has.
-
-A line of a file of samples of lm-eval: the numbers and texts of one document and filter.
 """
 
 from __future__ import annotations
@@ -21,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, Place
-from passband.readers.file_head import head_of
+from passband.readers.file_head import first_record, head_of
 from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
 from passband.readers.log_builder import Clash, LogBuilder
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
-from passband.readers.records import Items, Lines, first_record, is_joined
+from passband.readers.records import Items, Lines, is_joined
 from passband.readers.tools.lm_eval_results import (
     References,
     Rescoring,
@@ -51,7 +49,7 @@ _NO_METRIC = "bypass"  # of a run that only generates
 
 @dataclass(frozen=True)
 class Row:
-    """What a line says of a document under a filter."""
+    """The numbers and texts of one line: of a document under a filter."""
 
     key: str | int
     filter: str

@@ -4,11 +4,9 @@
     samples_gsm8k_2026-01-31T12-00-00.123456.jsonl
 
 Files are recognized by their content; which samples belong to which results is in their names.
-
-The scorers of an lm-eval task, rebuilt from the settings in a file of results.
-
-lm-eval reduces the responses to a problem before it scores them, so a log of samples has one number
-per problem and filter. With the task's own filters and metrics, every response can be scored.
+The settings rebuild the scorers of a task: lm-eval reduces the responses to a problem before it
+scores them, so a log of samples has one number per problem and filter. With the task's own filters
+and metrics, every response can be scored.
 """
 
 from __future__ import annotations
@@ -61,7 +59,7 @@ def _belongs(file: Path, date: re.Match[str] | None) -> bool:
 
 @dataclass(frozen=True)
 class Results:
-    """What is used of a file of results."""
+    """The fields of a file of results that are used."""
 
     path: Path
     content: Mapping[str, Any]
@@ -222,12 +220,12 @@ class References:
     """The targets and choices of a task's documents."""
 
     def __init__(self, path: Path, settings: Settings) -> None:
-        from passband.tasks import Answers, ProblemField
+        from passband.tasks import ProblemField, RowTargets
 
         choice = settings.get("doc_to_choice")
         place = Place(path, 1)
         field = None if choice is None else ProblemField("doc_to_choice", choice, place)
-        self._answers = Answers(None, field)
+        self._answers = RowTargets(None, field)
 
     def of(self, doc: Mapping[str, Any], target: Any, problem: str) -> Reference:
         """Return the reference of a document; `target` is its target as the log has it."""

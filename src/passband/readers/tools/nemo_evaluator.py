@@ -16,14 +16,14 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.readers.fields import kept_text, key, part, text
-from passband.readers.file_head import head_of
+from passband.readers.file_head import first_record, head_of
 from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
 from passband.readers.log_builder import LogBuilder, ScoreValue
 from passband.readers.names import label, plain_name
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
-from passband.readers.records import Lines, first_record
+from passband.readers.records import Lines
 from passband.score import Score
 from passband.stats.data import Scale
 

@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
+from passband.readers.file_head import first_record
 from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
 from passband.readers.log_builder import LogBuilder, LogBuilders
 from passband.readers.names import plain_name
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
-from passband.readers.records import Lines, first_record
+from passband.readers.records import Lines
 from passband.stats.data import UNIT
 
 _EVENT = {"run_id", "event_id", "sample_id", "type", "data"}
@@ -37,7 +38,7 @@ SampleKey = tuple[str, str]  # of the run and the sample
 
 @dataclass
 class _Sample:
-    """What the events of one sample say."""
+    """The scores, the text and the error in the events of one sample."""
 
     matches: list[float] = field(default_factory=list)
     metrics: list[dict[str, float]] = field(default_factory=list)

@@ -20,13 +20,14 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.files import read_json
+from passband.readers.file_head import first_record
 from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
 from passband.readers.log_builder import LogBuilders
 from passband.readers.names import plain_name
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
-from passband.readers.records import Lines, first_record, is_joined
+from passband.readers.records import Lines, is_joined
 from passband.trials import Status
 
 Record = Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""The path of an adaptive test: ability after each item, its band, and the items asked."""
+"""Draw the path of an adaptive test: ability after each item, its band, the items asked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from passband.report.charts.bar import level_text
 from passband.report.charts.canvas import Canvas
 from passband.report.charts.chart import Chart
-from passband.report.charts.scale import Scale, finite, number_range, tick_text, ticks
+from passband.report.charts.scale import AxisScale, finite, number_range, tick_text, ticks
 from passband.report.charts.theme import LIGHT, Theme
 from passband.report.charts.vega import spec
 from passband.stats.interval import Rounding, common_rounding
@@ -45,7 +45,7 @@ class AbilityPath(Chart):
 
     @property
     def caption(self) -> str:
-        """What line, band and dots mean."""
+        """The meaning of line, band and dots."""
         return (
             "Line: ability after each item, on the scale of the item bank (logits). Band: its "
             f"{level_text(self.level)} interval after that item alone. Dots: difficulties of the "
@@ -68,7 +68,10 @@ class AbilityPath(Chart):
         canvas = Canvas(theme, width, height)
         left, right, top, bottom = 44.0, width - 16, 14.0, height - 48
         span = self._span()
-        x, y = Scale(1, max(len(self.steps), 1), left + 8, right - 8), Scale(*span, bottom, top)
+        x, y = (
+            AxisScale(1, max(len(self.steps), 1), left + 8, right - 8),
+            AxisScale(*span, bottom, top),
+        )
         for mark in ticks(*span):
             canvas.line(left, y(mark), right, y(mark), "rule")
             canvas.text(left - 8, y(mark) + 4.5, tick_text(mark), 13, fill="muted", anchor="end")
@@ -80,7 +83,7 @@ class AbilityPath(Chart):
         self._path(canvas, x, y)
         return canvas
 
-    def _path(self, canvas: Canvas, x: Scale, y: Scale) -> None:
+    def _path(self, canvas: Canvas, x: AxisScale, y: AxisScale) -> None:
         known = [(i, s) for i, s in enumerate(self.steps, 1) if s.theta is not None]
         banded = [(i, s.low, s.high) for i, s in known if s.low is not None and s.high is not None]
         upper = [(x(i), y(high)) for i, _, high in banded]

@@ -1,4 +1,4 @@
-"""A bar: an estimate as a line across two intervals, one for each thing it may be true of."""
+"""Draw an estimate as a line across two intervals, one for each target."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from passband.report.charts.canvas import Canvas
-from passband.report.charts.scale import Scale, finite
+from passband.report.charts.scale import AxisScale, finite
 from passband.stats.interval import Rounding, common_rounding
 
 Ends = tuple[float | None, float | None]  #: of an interval; None: there is no such end
@@ -19,7 +19,7 @@ _LEAST = 3.0  # pixels: an interval of no width is drawn, too
 
 @dataclass(frozen=True)
 class Bar:
-    """A row of a chart: a label, an estimate, its intervals, and what it means.
+    """A row of a chart: a label, an estimate, its intervals, and its meaning.
 
     `outer` is the interval for problems like these, `inner` that for these very problems.
     """
@@ -39,7 +39,7 @@ class Bar:
 
     @property
     def wide(self) -> Ends:
-        """The interval that is written beside the bar: the outer one if there is one."""
+        """The interval written beside the bar: the outer one if there is one."""
         return self.outer or self.inner or (None, None)
 
 
@@ -64,7 +64,7 @@ def ends_text(ends: Ends, rounding: Rounding) -> str:
     return rounding.interval(low, high)
 
 
-def draw_bar(canvas: Canvas, bar: Bar, scale: Scale, y: float) -> None:
+def draw_bar(canvas: Canvas, bar: Bar, scale: AxisScale, y: float) -> None:
     """Draw a bar around a height: outer interval, inner interval, and a line for the estimate."""
     _interval(canvas, bar.outer, scale, y, 12, f"{bar.hue}_outer")
     _interval(canvas, bar.inner, scale, y, 6, bar.hue)
@@ -74,9 +74,9 @@ def draw_bar(canvas: Canvas, bar: Bar, scale: Scale, y: float) -> None:
 
 
 def _interval(
-    canvas: Canvas, ends: Ends | None, scale: Scale, y: float, height: float, role: str
+    canvas: Canvas, ends: Ends | None, scale: AxisScale, y: float, height: float, role: str
 ) -> None:
-    """Draw an interval with round ends; an end that is missing or infinite is that of the axis."""
+    """Draw an interval with round ends; a missing or infinite end is that of the axis."""
     if ends is None or not finite(ends):
         return
     low, high = (scale(end) for end in _closed(ends, scale))
@@ -85,13 +85,13 @@ def _interval(
     canvas.rect(middle - width / 2, y - height / 2, width, height, role, radius=radius)
 
 
-def _closed(ends: Ends, scale: Scale) -> tuple[float, float]:
+def _closed(ends: Ends, scale: AxisScale) -> tuple[float, float]:
     low, high = ends
     return (scale.low if low is None else low), (scale.high if high is None else high)
 
 
 def level_text(level: float) -> str:
-    r"""Return a level as a percentage, which is not broken across lines.
+    r"""Return a level as a percentage without a line break inside.
 
     >>> level_text(0.95), level_text(0.999)
     ('95\xa0%', '99.9\xa0%')
@@ -108,10 +108,7 @@ def wider_note(pairs: Iterable[tuple[Ends | None, Ends | None]]) -> str:
     widths = [[_width(ends) for ends in pair] for pair in pairs]
     if not any(outer and inner and inner > 1.1 * outer for outer, inner in widths):
         return ""
-    return (
-        " Inner ones are still those for these very problems where they are the wider ones: the "
-        "two are estimated separately."
-    )
+    return " Some inner ones are wider: the two are estimated separately."
 
 
 def _width(ends: Ends | None) -> float | None:
@@ -120,7 +117,7 @@ def _width(ends: Ends | None) -> float | None:
 
 
 def bars_caption(bars: Sequence[Bar], level: float) -> str:
-    r"""Return what the bars mean, and their level.
+    r"""Return the meaning of the bars, and their level.
 
     >>> bars_caption([Bar("pass@1", 0.4, outer=(0.3, 0.5))], 0.95)
     'Bar: the 95\xa0% interval for problems like these, asked the same way. Line: the estimate.'

@@ -1,4 +1,4 @@
-"""A canvas: shapes and words as SVG, in the colours of a theme."""
+"""Draw shapes and words as SVG, in the colours of a theme."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
 
 def _width(letter: str) -> float:
-    """Return the width of a letter that is not in the table, in units of the font's size."""
+    """Return the width of a letter that the table lacks, in units of the font's size."""
     if _WIDE.match(letter):
         return 1.05
     return 0.7 if letter.isupper() else 0.62
@@ -197,7 +197,7 @@ class Canvas:
         self._parts.append(f"<{tag}{shape}>{content}</{tag}>" if content else f"<{tag}{shape}/>")
 
     def shapes(self) -> str:
-        """Return what is drawn, without a frame."""
+        """Return the shapes without a frame."""
         return "".join(self._parts)
 
     def svg(self, title: str, description: str) -> str:

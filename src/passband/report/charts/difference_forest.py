@@ -1,4 +1,4 @@
-"""Paired differences as a forest: zero as a line, the tolerance as a stripe.
+"""Draw paired differences as a forest: zero as a line, the tolerance as a stripe.
 
 Position says which model is better; colour says nothing.
 """
@@ -52,7 +52,7 @@ class DifferenceForest(Chart):
 
     @property
     def caption(self) -> str:
-        """What the bars, the line and the stripe mean."""
+        """The meaning of the bars, the line and the stripe."""
         base, new = short(self.base), short(self.new)
         side = "left" if self.falls and all(self.falls) else "right"
         words = f"{new} minus {base}: to the {side} of the line at zero {new} is better"

@@ -1,4 +1,4 @@
-"""A table of metrics as bars: one axis for all, never zoomed."""
+"""Draw a table of metrics as bars on one axis, which is never zoomed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from passband.report.charts.bar import (
 from passband.report.charts.canvas import Canvas, short
 from passband.report.charts.chart import Chart
 from passband.report.charts.rows import MOST_ROWS, Column, Rows, rows_note
-from passband.report.charts.scale import Scale, finite, share_range, tick_text, ticks
+from passband.report.charts.scale import AxisScale, finite, share_range, tick_text, ticks
 from passband.report.charts.theme import PAGE, Theme
 from passband.report.charts.vega import bars_spec
 from passband.stats.interval import Rounding
@@ -50,7 +50,7 @@ class IntervalBars(Chart):
 
     @property
     def caption(self) -> str:
-        """What the bars mean."""
+        """The meaning of the bars."""
         note = rows_note(len(self.bars), "rows")
         return bars_caption(self.bars, self.level) + scale_note(self.span) + note
 
@@ -94,8 +94,8 @@ class IntervalBars(Chart):
             canvas.text(scale(mark), 12, text, 12.5, fill="muted", anchor=anchor)  # type: ignore[arg-type]
         return canvas.svg("axis", f"from {tick_text(marks[0])} to {tick_text(marks[-1])}")
 
-    def _cell_scale(self, width: float) -> Scale:
-        return Scale(*self.span, 7, width - 7)
+    def _cell_scale(self, width: float) -> AxisScale:
+        return AxisScale(*self.span, 7, width - 7)
 
     def vega(self) -> dict[str, Any]:
         """Return bars, inner bars and ticks in layers."""
@@ -103,7 +103,7 @@ class IntervalBars(Chart):
 
 
 def scale_note(span: tuple[float, float]) -> str:
-    """Return a sentence on an axis that is not that of shares."""
+    """Return a sentence on an axis other than 0 to 1."""
     if span == (0.0, 1.0):
         return ""
     low, high = map(tick_text, span)
@@ -133,3 +133,55 @@ def _sentence(bar: Bar, rounding: Rounding) -> str:
         return f"{text}, no interval."
     ends = ends_text(bar.wide, rounding).strip("[]").replace(", ", " to ")
     return f"{text}, interval {ends}."
+
+
+@dataclass(frozen=True)
+class KindBars(Chart):
+    """Estimates of one metric, one for each kind of problem, with the number of its problems."""
+
+    bars: Sequence[Bar]
+    metric: str
+    kind: str = "kind"  #: what sets the rows apart, as the head of their column
+    level: float = 0.95
+    rounding: Rounding | None = None
+    title: str = "By kind of problem"
+    name: str = "kinds"
+
+    @property
+    def written(self) -> Rounding:
+        """How numbers are written."""
+        return self.rounding or bars_rounding(self.bars)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The ends of the axis."""
+        return share_range(number for bar in self.bars for number in bar.numbers)
+
+    @property
+    def caption(self) -> str:
+        """The meaning of the bars, and its limits."""
+        sure = level_text(self.level)
+        bar = f"{self.metric} and its {sure} interval for more problems of that kind."
+        if any(bar.inner for bar in self.bars):
+            bar += " Inner bar: these very problems, sampled again."
+        apart = " Intervals of different rows are not a comparison: passband compare is."
+        return bar + apart + scale_note(self.span) + rows_note(len(self.bars), "kinds")
+
+    @property
+    def description(self) -> str:
+        """The estimates in words."""
+        return describe(self.bars[:MOST_ROWS], self.written)
+
+    def draw(self, theme: Theme, *, narrow: bool) -> Canvas:
+        """Draw label, number of problems, bar and value of every row."""
+        bars = self.bars[:MOST_ROWS]
+        counts = ["" if bar.count is None else f"{bar.count:,}" for bar in bars]
+        before = [Column(self.kind, [bar.label for bar in bars])]
+        if any(counts):
+            before.append(Column("problems", counts, right=True, muted=True, alone="{} problems"))
+        after = [Column(self.metric, value_cells(bars, self.written), right=True, bold=True)]
+        return Rows(bars, before, after, self.span, self.written.percent).draw(theme, narrow=narrow)
+
+    def vega(self) -> dict[str, Any]:
+        """Return bars and ticks in layers."""
+        return bars_spec(self, self.bars[:MOST_ROWS], self.span, self.metric)

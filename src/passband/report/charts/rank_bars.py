@@ -1,4 +1,4 @@
-"""Ranks of models as intervals: a rank is what could be said with some certainty, not a number."""
+"""Draw ranks of models as intervals: a rank is no more certain than its interval."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class RankBars(Chart):
 
     @property
     def caption(self) -> str:
-        """What the bars mean."""
+        """The meaning of the bars."""
         sure = level_text(self.level)
         return (
             f"Bar: the ranks that the data allow; all bars hold at once ({sure}). Line: the rank "

@@ -1,4 +1,4 @@
-"""Rows: labels, bars on one axis, and numbers beside them; two lines a row where it is narrow."""
+"""Lay out labels, bars on one axis and numbers; two lines a row where it is narrow."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from passband.report.charts.bar import Bar, draw_bar
 from passband.report.charts.canvas import Anchor, Canvas, fitted, text_width
-from passband.report.charts.scale import Scale, tick_text, ticks
+from passband.report.charts.scale import AxisScale, tick_text, ticks
 from passband.report.charts.theme import Theme
 
 WIDE, NARROW = 760.0, 380.0  #: pixels of the two drawings of a chart
@@ -67,7 +67,7 @@ class Rows:
         left, right = (sum(c.width + _GAP for c in side) for side in (before, after))
         width = max(WIDE, left + right + _LEAST_AXIS)
         canvas = Canvas(theme, width, _HEAD + _ROW * len(self.bars) + 4)
-        scale = Scale(*self.span, left + 6, width - right - 6)
+        scale = AxisScale(*self.span, left + 6, width - right - 6)
         self._head(canvas, scale)
         self._grid(canvas, scale, _HEAD, canvas.height - 2)
         self._columns(canvas, before, 0.0)
@@ -111,7 +111,7 @@ class Rows:
         extra = 0.0 if all(map(self._fits, range(len(self.bars)))) else _LINE
         row = _TALL_ROW + extra
         canvas = Canvas(theme, NARROW, _HEAD + row * len(self.bars) + 4)
-        scale = Scale(*self.span, 8, NARROW - 8)
+        scale = AxisScale(*self.span, 8, NARROW - 8)
         self._head(canvas, scale)
         for index, bar in enumerate(self.bars):
             top = _HEAD + row * index
@@ -143,7 +143,7 @@ class Rows:
         label = self.before[0].cells[index]
         return text_width(label, _SIZE, bold=True) <= self._room(index)
 
-    def _head(self, canvas: Canvas, scale: Scale) -> None:
+    def _head(self, canvas: Canvas, scale: AxisScale) -> None:
         """Write the numbers of the axis; those at the edges stay within the drawing."""
         for mark in _labelled(self._marks(), scale):
             text = tick_text(mark, percent=self.percent)
@@ -151,8 +151,8 @@ class Rows:
             x = min(max(scale(mark), half), canvas.width - half)
             canvas.text(x, 15, text, 12.5, fill="muted", anchor="middle")
 
-    def _grid(self, canvas: Canvas, scale: Scale, top: float, bottom: float) -> None:
-        """Draw what is behind the bars: the stripe, hairlines, and zero."""
+    def _grid(self, canvas: Canvas, scale: AxisScale, top: float, bottom: float) -> None:
+        """Draw the background of the bars: the stripe, hairlines, and zero."""
         if self.stripe is not None:
             low, high = map(scale, self.stripe)
             canvas.rect(low, top, high - low, bottom - top, "empty")
@@ -165,7 +165,7 @@ class Rows:
         return ticks(*self.span) if self.marks is None else self.marks
 
 
-def _labelled(marks: Sequence[float], scale: Scale) -> list[float]:
+def _labelled(marks: Sequence[float], scale: AxisScale) -> list[float]:
     """Return the marks that have room for a label: every one, or every second, and so on."""
     if len(marks) < 2:
         return list(marks)

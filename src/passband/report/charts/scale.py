@@ -1,4 +1,4 @@
-"""Scales: from numbers to places of a drawing, and the ticks of an axis."""
+"""Map numbers to positions in a drawing, and place the ticks of an axis."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """A line from numbers to places.
 
-    >>> Scale(0, 1, 100, 300)(0.25), Scale(2, 2, 100, 300)(2)
+    >>> AxisScale(0, 1, 100, 300)(0.25), AxisScale(2, 2, 100, 300)(2)
     (150.0, 200.0)
     """
 

@@ -1,4 +1,4 @@
-"""Where uncertainty comes from: one bar, split into shares."""
+"""Draw where uncertainty comes from: one bar, split into shares."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROLES = ("blue_outer", "blue", "orange_outer", "orange")
 
 
 @dataclass(frozen=True)
-class Part:
+class SplitPart:
     """A share of the whole, and its name."""
 
     label: str
@@ -28,18 +28,18 @@ class Part:
 class SplitBar(Chart):
     """Shares of a variance that add up to 1.
 
-    >>> SplitBar((Part("which problems", 0.97), Part("sampling", 0.03))).description
+    >>> SplitBar((SplitPart("which problems", 0.97), SplitPart("sampling", 0.03))).description
     '97 % which problems, 3 % sampling.'
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[SplitPart]
     what: str = "the variance of the estimate"
     title: str = "Where the uncertainty comes from"
     name: str = "uncertainty"
 
     @property
     def caption(self) -> str:
-        """What the lengths mean."""
+        """The meaning of the lengths."""
         if not any(part.share > 0 for part in self.parts):
             return f"There is nothing to split: {self.what} is zero or unknown."
         return f"Lengths are shares of {self.what}, themselves estimated."
@@ -100,7 +100,7 @@ class SplitBar(Chart):
 
 
 def _percent(share: float) -> str:
-    """Return a share as a percentage; a share that is not all or nothing never looks so.
+    """Return a share as a percentage; only exact 0 and 1 read 0 % and 100 %.
 
     >>> _percent(0.971), _percent(0.9996), _percent(0.0004), _percent(1)
     ('97 %', 'over 99 %', 'under 1 %', '100 %')

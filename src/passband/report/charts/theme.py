@@ -37,11 +37,11 @@ class Theme:
 
     @property
     def in_file(self) -> bool:
-        """Whether a drawing stands alone, and brings its background and its font."""
+        """Whether a drawing is a file of its own, with background and font."""
         return not self.on_page and self.text != "currentColor"
 
     def paint(self, fill: str | None, stroke: str | None) -> dict[str, str]:
-        """Return the attributes of a shape that is filled and outlined in the given roles.
+        """Return the attributes of a shape filled and outlined in the given roles.
 
         >>> PAGE.paint("blue_outer", None), LIGHT.paint("blue", "text")
         ({'class': 'f-blue-outer'}, {'fill': '#0067a5', 'stroke': '#1b1f24'})
@@ -58,7 +58,7 @@ class Theme:
 
 
 def _classes(fill: str | None, stroke: str | None) -> list[str]:
-    """Return the classes of a shape's roles; what is not filled says so."""
+    """Return the classes of a shape's roles; unfilled shapes get one too."""
     roles = [("f", fill or "none")] + ([("s", stroke)] if stroke else [])
     return [f"{letter}-{role.replace('_', '-')}" for letter, role in roles]
 

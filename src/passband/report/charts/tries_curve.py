@@ -1,6 +1,6 @@
-"""What more tries bring: a metric at every k, with bands that hold for all k at once.
+"""Draw a metric at every k, with bands that hold for all k at once.
 
-Labels at the ends of lines, instead of a legend; they never cover each other.
+Labels at the ends of lines replace a legend; they never overlap.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from passband.report.charts.bar import Ends, Hue, level_text, wider_note
 from passband.report.charts.canvas import Canvas
 from passband.report.charts.chart import Chart
 from passband.report.charts.interval_bars import scale_note
-from passband.report.charts.scale import Scale, share_range, tick_text, ticks
+from passband.report.charts.scale import AxisScale, share_range, tick_text, ticks
 from passband.report.charts.theme import Theme
 from passband.report.charts.vega import HUES, hue_scale, spec
 from passband.stats.interval import Rounding, common_rounding
@@ -24,7 +24,7 @@ _TALL = 40.0  # pixels of a label of two lines
 
 @dataclass(frozen=True)
 class EndLabel:
-    """What stands at the end of a line."""
+    """A label at the end of a line."""
 
     text: str  #: "pass@16 0.720"
     words: str  #: "at least one right"
@@ -172,7 +172,7 @@ class TriesCurve(Chart):
 
     @property
     def caption(self) -> str:
-        """What the bands mean."""
+        """The meaning of the bands."""
         outer, inner = any(x.outer for x in self.lines), any(x.inner for x in self.lines)
         if not (outer or inner):
             return "Lines: the estimates. There are no bands." + scale_note(self.span)
@@ -209,7 +209,7 @@ class TriesCurve(Chart):
         plot = _NARROW if narrow else _WIDE
         canvas = Canvas(theme, plot.width, plot.height)
         x = _Doubling(self._most_k(), plot.left, plot.right)
-        y = Scale(*self.span, plot.bottom, plot.top)
+        y = AxisScale(*self.span, plot.bottom, plot.top)
         self._axes(canvas, plot, x, y)
         for line in self.lines:
             _bands(canvas, line, x, y)
@@ -223,13 +223,13 @@ class TriesCurve(Chart):
     def _most_k(self) -> int:
         return max((line.k[-1] for line in self.lines), default=1)
 
-    def _label(self, line: TriesLine, y: Scale) -> EndLabel:
+    def _label(self, line: TriesLine, y: AxisScale) -> EndLabel:
         value, low, high = line.last()
         text = f"{line.at(line.k[-1])} {self.written.value(value)}"
         ends = (value if low is None else low), (value if high is None else high)
         return EndLabel(text, line.words, line.hue, y(value), y(ends[1]), y(ends[0]))
 
-    def _axes(self, canvas: Canvas, plot: _Plot, x: _Doubling, y: Scale) -> None:
+    def _axes(self, canvas: Canvas, plot: _Plot, x: _Doubling, y: AxisScale) -> None:
         percent = self.written.percent
         for mark in ticks(*self.span):
             canvas.line(plot.left, y(mark), plot.right, y(mark), "rule")
@@ -279,7 +279,7 @@ class _Doubling:
 
     def __call__(self, k: int) -> float:
         """Return the place of a number of tries; one try alone is in the middle."""
-        return Scale(0, math.log2(self.most), self.left, self.right)(math.log2(k))
+        return AxisScale(0, math.log2(self.most), self.left, self.right)(math.log2(k))
 
     def marks(self) -> list[int]:
         """Return powers of two that have room for a label, and the largest number."""
@@ -290,7 +290,7 @@ class _Doubling:
         return [*marks[::every], self.most]
 
 
-def _bands(canvas: Canvas, line: TriesLine, x: _Doubling, y: Scale) -> None:
+def _bands(canvas: Canvas, line: TriesLine, x: _Doubling, y: AxisScale) -> None:
     for edges, role, opacity, width in (
         (line.outer, f"{line.hue}_outer", 0.55, 12),
         (line.inner, line.hue, 0.38, 6),
@@ -307,7 +307,7 @@ def _bands(canvas: Canvas, line: TriesLine, x: _Doubling, y: Scale) -> None:
             canvas.polygon([*upper, *lower], role, opacity)
 
 
-def _line(canvas: Canvas, line: TriesLine, x: _Doubling, y: Scale) -> None:
+def _line(canvas: Canvas, line: TriesLine, x: _Doubling, y: AxisScale) -> None:
     points = [(x(line.k[i]), y(line.value[i])) for i in _kept(line.k)]
     if len(points) > 1:
         canvas.polyline(points, line.hue, 2.5)
@@ -316,7 +316,7 @@ def _line(canvas: Canvas, line: TriesLine, x: _Doubling, y: Scale) -> None:
 
 
 def _kept(k: Sequence[int]) -> list[int]:
-    """Return the indices of the points to draw: all, or those that are apart on the axis."""
+    """Return the indices of the points to draw: all, or enough that they do not overlap."""
     if len(k) <= _MOST_POINTS:
         return list(range(len(k)))
     step = math.log2(k[-1] / k[0]) / _MOST_POINTS
@@ -327,11 +327,11 @@ def _kept(k: Sequence[int]) -> list[int]:
     return sorted({*kept, len(k) - 1})
 
 
-def _rows(line: TriesLine) -> list[dict[str, Any]]:
-    """Return a line as rows of data, one for each k that is drawn."""
-    rows: list[dict[str, Any]] = []
+def _rows(line: TriesLine) -> list[dict[str, object]]:
+    """Return a line as rows of data, one for each drawn k."""
+    rows: list[dict[str, object]] = []
     for i in _kept(line.k):
-        row: dict[str, Any] = {"metric": line.metric, "hue": line.hue, "words": line.words}
+        row: dict[str, object] = {"metric": line.metric, "hue": line.hue, "words": line.words}
         row |= {"k": line.k[i], "value": line.value[i]}
         for which, edges in (("outer", line.outer), ("inner", line.inner)):
             if edges is not None:

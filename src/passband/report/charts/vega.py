@@ -1,4 +1,4 @@
-"""Parts of Vega-Lite specifications: charts as data, to be drawn and changed by other tools."""
+"""Build parts of Vega-Lite specifications, so that other tools can redraw the charts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def spec(chart: Chart, values: Iterable[Spec], layers: Sequence[Spec], **more: A
 
 
 def head(chart: Chart) -> Spec:
-    """Return what every specification begins with: title, caption and description."""
+    """Return the beginning of every specification: title, caption and description."""
     return {
         "$schema": SCHEMA,
         "title": {"text": chart.title, "subtitle": wrap(chart.caption, 100), "anchor": "start"},

@@ -1,7 +1,4 @@
-"""Charts as files: SVG and Vega-Lite always, PNG and PDF where they can be made.
-
-Charts as PNG and PDF, by Typst, which the extra `charts` brings.
-"""
+"""Write charts as files: SVG and Vega-Lite always, PNG and PDF where Typst is installed."""
 
 from __future__ import annotations
 
@@ -93,7 +90,7 @@ def _caption(stem: str, chart: Chart) -> str:
 
 
 def vega_json(chart: Chart) -> str:
-    """Return the Vega-Lite specification of a chart as JSON; what is not finite is null."""
+    """Return the Vega-Lite specification of a chart as JSON; infinities and NaN become null."""
     return json.dumps(_finite(chart.vega()), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -1,1 +1,1 @@
-"""The result of a gate as text, Markdown and JUnit XML; the numbers are those of the result."""
+"""Render the result of a gate as text, Markdown and JUnit XML."""

@@ -1,4 +1,4 @@
-"""A gate as JUnit XML: a test case for each task and metric.
+"""Write a gate as JUnit XML: a test case for each task and metric.
 
 A regression is a failure. What is not decided is skipped, with its reason, since a test that found
 nothing has not failed; what could not be compared is an error. Where a comparison does not decide

@@ -1,4 +1,4 @@
-"""A gate as Markdown: a comment on a pull request, or the summary of a step of a workflow.
+"""Render a gate as Markdown: a comment on a pull request, or the summary of a workflow step.
 
 A comment begins with a marker that is not shown, by which a workflow finds and updates it. GitHub
 shows no SVG in comments, so intervals are drawn with letters. Names of models and tasks are shown
@@ -25,8 +25,7 @@ from passband.report.gate.words import (
     tolerance_text,
     top_reasons,
 )
-from passband.report.markdown import markdown_text
-from passband.report.rendering import printable, render
+from passband.report.rendering import markdown_text, printable, render
 from passband.report.style import PLAIN, Style
 from passband.report.words import counted
 from passband.stats.interval import Rounding
@@ -90,7 +89,7 @@ class _Section:
 
 
 def _document(result: GateResult, style: Style, most: int) -> str:
-    """Put the sections together; what is too long is cut, but for the opening and the closing."""
+    """Join the sections; cut the longest, but never the opening and the closing."""
     opening, closing = _opening(result), f"{_inert(target(result))} passband {__version__}.\n"
     pairs = sorted(zip(result.lines, roundings(result, style), strict=True), key=_severity)
     sections = list(_sections(result, pairs))
@@ -104,7 +103,7 @@ def _document(result: GateResult, style: Style, most: int) -> str:
 
 
 def _severity(pair: tuple[GateLine, Rounding]) -> tuple[int, int]:
-    """Order what decides before the rest, so that it is never cut off."""
+    """Rank deciding comparisons first, so that they are never cut off."""
     line, _ = pair
     return _TIERS.index(line.tier), _ORDER.index(line.verdict)
 
@@ -169,12 +168,12 @@ def _texts(line: GateLine, rounding: Rounding, result: GateResult) -> Iterator[s
 
 
 def _inert(text: str) -> str:
-    """Return text that is shown as it is."""
+    """Escape text so that GitHub shows it unchanged."""
     return _inert_links(markdown_text(printable(text)))
 
 
 def _inert_links(text: str) -> str:
-    """Put a blank of no width behind what would mention a user or an issue."""
+    """Insert a zero-width space wherever text would mention a user or an issue."""
     return _PINGS.sub(lambda sign: f"{sign[0]}&#8203;", text)
 
 

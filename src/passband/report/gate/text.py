@@ -1,4 +1,4 @@
-"""A gate on the terminal: the headline, a row for each comparison, and what to keep in mind."""
+"""Render a gate for the terminal: the headline, a row for each comparison, the notes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def gate_row(result: GateResult, line: GateLine, rounding: Rounding) -> dict[str
 
 
 def gate_notes(result: GateResult, style: Style = PLAIN) -> list[str]:
-    """Return what the verdicts are about, and remarks on single comparisons."""
+    """Return the target of the verdicts, and notes on single comparisons."""
     on_top = result.deciding if result.verdict == "not-certified" else ()
     texts = [
         Noted(Note("no-verdict", text), line.task, line.metric)

@@ -1,17 +1,84 @@
-"""The words of a gate: its headline, its target, and what is said of each comparison."""
+"""Word a gate: its headline, its target, each comparison, and its interim looks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from passband.notes import Note
-from passband.report.gate.looks import settled_lines
 from passband.report.noted import Noted, note_lines
+from passband.report.rendering import printable
 from passband.report.style import PLAIN, Figure, Style
 from passband.report.words import counted
+from passband.run import SettleForecast
 from passband.stats.decision import Failed
-from passband.stats.interval import Rounding
-from passband.summary import OTHER, GateLine, GateResult
+from passband.stats.interval import Rounding, rounded
+from passband.summary import OTHER, GateLine, GateLook, GateResult, Settled
+
+
+def look_line(look: GateLook, planned: int) -> str:
+    """Return one look as a line."""
+    last = ", the last" if look.is_last else ""
+    head = (
+        f"look {look.number} of {planned}{last}, after {look.rounds} rounds ({look.trials} trials)"
+    )
+    if len(look.lines) == 1:
+        return printable(f"{head}: {_measured(look.lines[0])}, {look.lines[0].verdict}")
+    still = [line for line in look.lines if line.verdict == "undecided"]
+    shown = "; ".join(map(_measured, still[:3]))
+    more = f" and {len(still) - 3} more" if len(still) > 3 else ""
+    text = f"{len(still)} of {counted(len(look.lines), 'comparison')} undecided"
+    return printable(f"{head}: {text}{f': {shown}{more}' if still else ''}")
+
+
+def _measured(line: GateLine) -> str:
+    if line.difference is None:
+        return f"{line.task} {line.metric}, no interval yet"
+    return f"{line.task} {line.metric} {rounded(line.difference, line.low, line.high)}"
+
+
+def settled_lines(settled: Settled) -> Iterator[str]:
+    """Yield how a gate was settled, and the guarantee of its looks."""
+    cost = "" if not settled.cost else f", cost {settled.cost:.3g}"
+    ends = {
+        "decided": "",
+        "last-look": "; the plan is used up",
+        "budget": "; the budget ended before the last planned look, which makes it the last",
+        "not-certified": "; more trials would not certify it",
+    }
+    yield (
+        f"Took {len(settled.looks)} of at most {counted(len(settled.planned), 'look')}, the last "
+        f"after {settled.looks[-1].rounds} rounds ({counted(settled.asked, 'more trial')}{cost})"
+        f"{ends[settled.end]}. The levels allow for these looks, in large samples, and not for an "
+        f"earlier gate on the same trials."
+    )
+    if settled.end in ("last-look", "budget"):
+        yield (
+            "A plan cannot be extended after its looks: for more, gate fresh trials in other "
+            "directories."
+        )
+
+
+def plan_lines(forecast: SettleForecast) -> Iterator[str]:
+    """Yield the largest and the average number of trials of a plan."""
+    plan, last = forecast.plan, forecast.plan.looks[-1]
+    begun = " (it has begun)" if forecast.has_begun else ""
+    yield f"plan {plan.sha256[:12]}{begun}: looks after {', '.join(map(str, plan.looks))} rounds"
+    yield (
+        f"{plan.before} rounds are there; at most {_effort(forecast, last)}, for "
+        f"{counted(plan.comparisons, 'comparison')}"
+    )
+    for one in forecast.likely:
+        yield (
+            f"if NEW differs by {one.difference:+g}: {one.rounds:.1f} rounds on average, "
+            f"{_effort(forecast, one.rounds)}; undecided in {100 * one.undecided:.0f}%"
+        )
+
+
+def _effort(forecast: SettleForecast, rounds: float) -> str:
+    trials, cost = forecast.trials_to(rounds), forecast.cost_to(rounds)
+    priced = "" if not cost else f", cost {cost:.3g}"
+    return f"{trials} more trials{priced}"
+
 
 HEADLINES = {
     "pass": "PASS",
@@ -25,12 +92,12 @@ _TARGETS = {"trials": "these very problems", "problems": "problems like these"}
 
 
 def headline(result: GateResult) -> str:
-    """Return the verdict on a gate, and what makes it."""
+    """Return the verdict on a gate, and its reason."""
     return f"{HEADLINES[result.verdict]}: {sentence(result)}"
 
 
 def sentence(result: GateResult) -> str:
-    """Return what makes the verdict on a gate what it is."""
+    """Return the reason for the gate's verdict."""
     lines = result.deciding
     if result.verdict == "pass":
         worse = sum(line.verdict == "worse-within-tolerance" for line in lines)
@@ -39,9 +106,9 @@ def sentence(result: GateResult) -> str:
             f"no loss beyond the tolerance in {counted(len(lines), 'required comparison')}{within}"
         )
     if result.verdict == "regression":
-        return f"worse, beyond noise, in {_listed(lines)}"
+        return f"{_listed(lines)} lost more than chance explains"
     if result.verdict == "undecided":
-        return f"the data do not decide {_listed(lines)}"
+        return f"too little data to decide {_listed(lines)}"
     if not lines:
         return "no comparison is required, so nothing could be shown"
     return f"the runs allow no verdict on {_listed(lines)}"
@@ -54,7 +121,7 @@ def _listed(lines: Sequence[GateLine], most: int = 4) -> str:
 
 
 def on_target(result: GateResult) -> str:
-    """Return which target the verdict is for, and what it would be for the other one."""
+    """Return the target of the verdict, and the verdict for the other target."""
     own, other = result.policy.over, OTHER[result.policy.over]
     text = f"That is for {_TARGETS[own]}"
     if result.other_verdict is None:
@@ -65,7 +132,7 @@ def on_target(result: GateResult) -> str:
 
 
 def top_reasons(result: GateResult) -> list[str]:
-    """Return why a gate is not certified: what forbids a verdict is read before any number."""
+    """Return why a gate is not certified, to print before any number."""
     if result.verdict != "not-certified":
         return []
     noted = [Noted(Note("no-verdict", line.reason), *_where(line)) for line in result.deciding]
@@ -77,13 +144,13 @@ def _where(line: GateLine) -> tuple[str, str]:
 
 
 def tolerance_text(result: GateResult) -> str:
-    """Return the loss that is tolerated, where it is one for all comparisons."""
+    """Return the tolerated loss if all comparisons share it."""
     tolerances = {line.tolerance for line in result.lines}
     return f"; a loss of up to {tolerances.pop():g} is tolerated" if len(tolerances) == 1 else ""
 
 
 def target(result: GateResult) -> str:
-    """Return what the verdicts are about, and how often they may be wrong."""
+    """Return the target of the verdicts, and their error rates."""
     policy = result.policy
     these = _TARGETS[policy.over]
     chance = f"{100 * policy.error:g}%"
@@ -117,7 +184,7 @@ def roundings(result: GateResult, style: Style = PLAIN) -> list[Rounding]:
 
 
 def line_texts(line: GateLine, rounding: Rounding, failed: Failed) -> Iterator[str]:
-    """Yield why a comparison is open, what would settle it, and what to keep in mind."""
+    """Yield why a comparison is undecided, the data that would settle it, and its notes."""
     trials = f"failed trials ({line.failed[0]} of BASE, {line.failed[1]} of NEW)"
     if line.reason:
         yield line.reason

@@ -1,4 +1,4 @@
-"""An adaptive test on a page: what its number means, the path of ability, the items and why."""
+"""Render an adaptive test: its number, the path of ability, the items and why they were asked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_ITEMS = 500  #: rows of the table of items
 
 
 def ability_chart(run: RunText) -> AbilityPath | None:
-    """Return ability item by item; None for a run that is no adaptive test with a path."""
+    """Return the ability after each item; None without an adaptive test."""
     path = _path(run)
     if not path:
         return None
@@ -28,7 +28,7 @@ def ability_chart(run: RunText) -> AbilityPath | None:
 
 
 def ability_sentences(run: RunText) -> Iterator[str]:
-    """Yield, as HTML, what the number that leads an adaptive test means."""
+    """Yield, as HTML, the meaning of an adaptive test's main number."""
     lead = run.findings.headline
     if lead is None or lead.estimate is None:
         return

@@ -1,4 +1,4 @@
-"""The end of a run's page: its trials and what they took, notes, methods, how to repeat it."""
+"""Render the end of a run's page: trials and their cost, notes, methods, how to repeat it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from passband.report.html.document import escape
 from passband.report.html.elements import folded_list, pair_rows, prose, section
 from passband.report.html.lead import times_text
 from passband.report.html.run_text import RunText
-from passband.report.judge_usage import call_cost, call_counts, call_tokens
 from passband.report.noted import NoteLine, parted
 from passband.report.summary import notes_of
-from passband.report.words import counted, duration, money
+from passband.report.words import call_cost, call_counts, call_tokens, counted, duration, money
 from passband.summary import Findings, Tries
 
 _STATUSES = {
@@ -32,7 +31,7 @@ _PLAIN = ("missing", "unscored")  # which say themselves that there is no score
 
 
 def trials_section(run: RunText) -> str:
-    """Return the trials by what became of them, and what they took."""
+    """Return the trials by status, with their cost."""
     rows = [*_counts(run), *_taken(run)]
     return section("Trials", "", pair_rows(rows))
 
@@ -103,7 +102,7 @@ def notes_section(run: RunText) -> str:
 
 
 def _curve_notes(found: Findings) -> Iterator[NoteLine]:
-    """Yield where curves are weak, but for what the lines of the table say too."""
+    """Yield notes on curves that the lines of the table do not have."""
     said = {note.text for line in found.group.lines for note in line.notes}
     for tries in _curves(found):
         for note in tries.notes:

@@ -1,4 +1,4 @@
-"""A complete HTML page in one file: its policy, its style, its script and its data.
+"""Assemble an HTML page in one file: its policy, its style, its script and its data.
 
 What models, servers and other tools wrote is hostile until it is escaped. The page allows one
 style sheet and one script, each by its hash, and no request: a text that slipped through as markup

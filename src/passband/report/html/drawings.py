@@ -1,13 +1,12 @@
-"""The charts of a run, made from its findings; what the data do not allow is None."""
+"""Make the charts of a run from its findings; None where the data do not allow one."""
 
 from __future__ import annotations
 
 from passband.report.charts.bar import Bar, Ends, Hue
 from passband.report.charts.chart import Chart
-from passband.report.charts.interval_bars import IntervalBars
-from passband.report.charts.kind_bars import KindBars
+from passband.report.charts.interval_bars import IntervalBars, KindBars
 from passband.report.charts.problem_strip import ProblemStrip
-from passband.report.charts.split_bar import Part, SplitBar
+from passband.report.charts.split_bar import SplitBar, SplitPart
 from passband.report.charts.tries_curve import Edges, TriesCurve, TriesLine
 from passband.report.html.adaptive import ability_chart
 from passband.report.html.judge import judged_split_bar
@@ -100,7 +99,10 @@ def split_bar(run: RunText) -> SplitBar | None:
         return judged_split_bar(run)
     if found.share_problems is None or found.share_trials is None:
         return None
-    parts = [Part("which problems", found.share_problems), Part("sampling", found.share_trials)]
+    parts = [
+        SplitPart("which problems", found.share_problems),
+        SplitPart("sampling", found.share_trials),
+    ]
     return SplitBar(parts)
 
 

@@ -1,4 +1,4 @@
-"""Parts of pages that sections share: headings, captions, tables, charts in two sizes."""
+"""Build the parts of pages that sections share: headings, captions, tables, charts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def prose(text: str) -> str:
 
 
 def section(heading: str, finding: str, body: str, *, name: str = "") -> str:
-    """Return a section: a plain topic, one line that states the finding, and what shows it.
+    """Return a section: its topic, its finding in one line, and the evidence.
 
     `heading` and `finding` are texts, `body` is HTML.
     """
@@ -29,7 +29,7 @@ def section(heading: str, finding: str, body: str, *, name: str = "") -> str:
 
 
 def caption(text: str) -> str:
-    """Return what is said below a chart or a table."""
+    """Return the caption of a chart or a table."""
     return f'<p class="caption">{prose(text)}</p>' if text else ""
 
 
@@ -67,7 +67,7 @@ def note_list(lines: Sequence[str], kind: str = "") -> str:
 
 
 def banner(lines: Sequence[str]) -> str:
-    """Return what forbids a claim, to be read before any number; nothing where there is nothing."""
+    """Return the notes that forbid a claim, to print before any number."""
     return note_list(lines, "banner")
 
 

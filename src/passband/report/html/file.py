@@ -1,4 +1,4 @@
-"""The file of a report: where it goes, and what it must not replace."""
+"""Write the file of a report, and protect the files that it must not replace."""
 
 from __future__ import annotations
 

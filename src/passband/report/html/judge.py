@@ -1,8 +1,8 @@
-"""The judge of a run: how it agrees with the labels, and where the uncertainty comes from."""
+"""Render a run's judge: its agreement with the labels, and where uncertainty comes from."""
 
 from __future__ import annotations
 
-from passband.report.charts.split_bar import Part, SplitBar
+from passband.report.charts.split_bar import SplitBar, SplitPart
 from passband.report.html.document import escape
 from passband.report.html.elements import caption, figure, pair_rows, section, sentence
 from passband.report.html.run_text import RunText
@@ -43,7 +43,7 @@ def _finding(found: JudgeAgreement) -> str:
 
 
 def _asked(judge: JudgeResult) -> str:
-    """Return what was judged and labelled, and by whom."""
+    """Return the numbers of judged and labelled trials, and the judge."""
     who = judge.title if judge.model in (None, judge.title) else f"{judge.scorer} ({judge.model})"
     parts = [f"{who} judged {counted(judge.n_trials, 'trial')}; {label_text(judge)}."]
     if judge.bracket is not None:
@@ -89,11 +89,13 @@ def judged_split_bar(run: RunText) -> SplitBar | None:
     """Return the three parts of the variance of a corrected value."""
     judge = run.findings.group.judge
     shares = [] if judge is None else share_rows(judge)
-    return SplitBar([Part(name, share) for name, share in shares]) if len(shares) == 3 else None
+    return (
+        SplitBar([SplitPart(name, share) for name, share in shares]) if len(shares) == 3 else None
+    )
 
 
 def judged_split(run: RunText) -> str:
-    """Return the section on the variance of a corrected value, and on what to buy next."""
+    """Return the section on the variance of a corrected value, and on the next purchase."""
     judge = run.findings.group.judge
     if judge is None or judge.split is None:
         return ""

@@ -1,4 +1,4 @@
-"""The beginning of a run's page: its name, one number with a sentence, and the table of metrics."""
+"""Render the beginning of a run's page: its name, its number, and the table of metrics."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _reason(run: RunText) -> str:
 
 
 def _sentences(run: RunText) -> Iterator[str]:
-    """Yield what the number is, and its two intervals."""
+    """Yield the main number and its two intervals in sentences."""
     line = run.findings.headline
     if line is None or line.estimate is None:
         return
@@ -127,7 +127,7 @@ def _sentences(run: RunText) -> Iterator[str]:
 
 
 def _judged_sentence(judge: JudgeResult) -> str:
-    """Return what the number of a judge is: the judge's own, or corrected by labels."""
+    """Return whether a judged number is the judge's own or corrected by labels."""
     name = escape(judge.title)
     if not judge.is_corrected:
         return f"is the pass rate of the {escape(named(judge))}, and not that of the task. "
@@ -137,7 +137,7 @@ def _judged_sentence(judge: JudgeResult) -> str:
 
 
 def warnings_html(run: RunText) -> str:
-    """Return what changes the meaning of the numbers: a run that is not over, lost trials."""
+    """Return warnings that change the meaning of the numbers: an unfinished run, lost trials."""
     progress = run.findings.progress
     unasked = _unasked(run)
     lines = []

@@ -1,9 +1,4 @@
-"""The page of a report: the runs of one source, one after another.
-
-Wrong in the same way: problems whose wrong answers agree, as a table of a page.
-
-The runs of a page at a glance: a row for each, with its number, its bar and a link.
-"""
+"""Assemble the page of a report: a table of its runs, then one run after another."""
 
 from __future__ import annotations
 
@@ -66,8 +61,11 @@ def same_wrong_section(run: RunText) -> str:
     agreement = run.findings.agreement
     if agreement is None or not agreement.found:
         return ""
-    places = {one.problem.key: at for at, one in enumerate(run.findings.transcripts.problems)}
-    rows = "".join(_row(run, one, places.get(one.problem)) for one in agreement.found)
+    places = {
+        problem.problem.key: index
+        for index, problem in enumerate(run.findings.transcripts.problems)
+    }
+    rows = "".join(_row(run, problem, places.get(problem.problem)) for problem in agreement.found)
     solved = "solved" if run.findings.group.is_binary else "best score"
     head = (
         '<tr><th>problem</th><th class="optional">question</th><th class="optional">right</th>'
@@ -82,22 +80,22 @@ def same_wrong_section(run: RunText) -> str:
     return section("Wrong in the same way", finding, body)
 
 
-def _row(run: RunText, one: SameWrong, place: int | None) -> str:
-    key = escape(one_line(one.problem))
+def _row(run: RunText, agreement: SameWrong, index: int | None) -> str:
+    key = escape(one_line(agreement.problem))
     question = ""
-    if place is not None:
-        question = _question(run.findings.transcripts.problems[place].problem)
+    if index is not None:
+        question = _question(run.findings.transcripts.problems[index].problem)
         key = (
-            f'<button type="button" class="link" data-run="{run.index}" data-problem="{place}">'
+            f'<button type="button" class="link" data-run="{run.index}" data-problem="{index}">'
             f"{key}</button>"
         )
-    right = " or ".join(one.targets)
+    right = " or ".join(agreement.targets)
     return (
         f'<tr><td dir="auto">{key}</td><td class="text optional" dir="auto">{escape(question)}</td>'
         f'<td class="text optional" dir="auto">{escape(one_line(right))}</td>'
-        f'<td class="number">{one.right}/{one.scored}</td>'
-        f'<td class="text wrong" dir="auto">{escape(one_line(one.answer))}</td>'
-        f'<td class="number">{one.times}</td></tr>'
+        f'<td class="number">{agreement.right}/{agreement.scored}</td>'
+        f'<td class="text wrong" dir="auto">{escape(one_line(agreement.answer))}</td>'
+        f'<td class="number">{agreement.times}</td></tr>'
     )
 
 
@@ -109,7 +107,7 @@ def overview_html(runs: Sequence[RunText], heading: str) -> str:
     """Return a table of runs with the number that leads each, on one axis."""
     bars = [_bar(run) for run in runs]
     chart = IntervalBars([bar for bar in bars if bar is not None])
-    rows = "".join(_row_overview(run, bar, chart) for run, bar in zip(runs, bars, strict=True))
+    rows = "".join(_overview_row(run, bar, chart) for run, bar in zip(runs, bars, strict=True))
     axis = chart.axis_svg() if chart.bars else ""
     head = (
         '<tr><th>run</th><th>metric</th><th class="number">value</th>'
@@ -136,7 +134,7 @@ def _bar(run: RunText) -> Bar | None:
     return None if line is None else bar_of(run, line)
 
 
-def _row_overview(run: RunText, bar: Bar | None, chart: IntervalBars) -> str:
+def _overview_row(run: RunText, bar: Bar | None, chart: IntervalBars) -> str:
     trials = f"{run.findings.progress.recorded:,}"
     value = metric = drawn = ""
     if bar is not None:
@@ -164,11 +162,11 @@ def report_page(
     Where models are `compared`, the comparison comes before the runs.
     """
     runs = _run_texts(sources)
-    part = None if compared is None else compared_part(compared, len(runs))
-    name = title or (title_of([run.findings for run in runs]) if part is None else part.title)
-    body = _single(runs[0], title) if len(runs) == 1 else _several(runs, name, part, title)
+    several = None if compared is None else compared_part(compared, len(runs))
+    name = title or (title_of([run.findings for run in runs]) if several is None else several.title)
+    body = _single(runs[0], title) if len(runs) == 1 else _several(runs, name, several, title)
     body += "".join(combined_section(source.summary) for source in sources)
-    payload = [*map(run_payload, runs), *([] if part is None else part.payload)]
+    payload = [*map(run_payload, runs), *([] if several is None else several.payload)]
     return document(
         name,
         f"<main>{body}{footer(runs)}</main>",
@@ -189,7 +187,7 @@ def _run_texts(sources: Sequence[SourceFindings]) -> list[RunText]:
 
 
 def _names(sources: Sequence[str]) -> list[str]:
-    """Return the last part of each path, or whole paths where that does not tell them apart."""
+    """Return the last part of each path, or whole paths where last parts repeat."""
     names = [Path(source).stem for source in sources]
     return names if len(set(names)) == len(names) else list(sources)
 
@@ -205,12 +203,12 @@ def charts_by_folder(
     return folders | {f"{run.index + 1}-{_file_name(run.findings)}": charts_of(run) for run in runs}
 
 
-def _file_name(found: Findings) -> str:
-    return re.sub(r"[^\w.-]+", "-", f"{found.task}-{found.model}")[:60].strip("-.") or "run"
+def _file_name(findings: Findings) -> str:
+    return re.sub(r"[^\w.-]+", "-", f"{findings.task}-{findings.model}")[:60].strip("-.") or "run"
 
 
 def title_of(runs: Sequence[Findings]) -> str:
-    """Return the name of a report: the task and the model, or what its runs share."""
+    """Return the title of a report: task and model, or the one that its runs share."""
     if len(runs) == 1:
         return runs[0].name
     tasks = list(dict.fromkeys(run.task for run in runs))
@@ -225,18 +223,18 @@ def _single(run: RunText, title: str | None) -> str:
 
 
 def _header(run: RunText, title: str | None) -> str:
-    found = run.findings
-    name = prose(title) if title else _name(found)
+    findings = run.findings
+    name = prose(title) if title else _name(findings)
     return (
         f'<header><div class="kind">passband report</div><h1>{name}</h1>'
         f'<div class="run-line">{run_line(run)}</div></header>'
     )
 
 
-def _name(found: Findings) -> str:
-    if not found.names_model:
-        return prose(found.task)
-    return f'{prose(found.task)} <span class="by">by</span> {prose(found.model)}'
+def _name(findings: Findings) -> str:
+    if not findings.names_model:
+        return prose(findings.task)
+    return f'{prose(findings.task)} <span class="by">by</span> {prose(findings.model)}'
 
 
 def run_html(run: RunText) -> str:
@@ -289,14 +287,14 @@ def combined_section(summary: Summary) -> str:
     if not count:
         return ""
     lines = table_lines(summary)[-count:]
-    roundings = PLAIN.roundings([one.figure for one in lines])
+    roundings = PLAIN.roundings([line.figure for line in lines])
     rows = ""
-    for one, rounding in zip(lines, roundings, strict=True):
+    for line, rounding in zip(lines, roundings, strict=True):
         value = interval = "–"
-        if one.estimate is not None:
-            value = rounding.value(one.estimate.value)
-            interval = rounding.interval(one.estimate.low, one.estimate.high)
-        label = " / ".join([*one.by.values(), one.line.metric])
+        if line.estimate is not None:
+            value = rounding.value(line.estimate.value)
+            interval = rounding.interval(line.estimate.low, line.estimate.high)
+        label = " / ".join([*line.by.values(), line.line.metric])
         rows += (
             f'<tr><td dir="auto">{escape(label)}</td><td class="number">{escape(value)}</td>'
             f'<td class="number">{escape(interval)}</td></tr>'
@@ -311,7 +309,7 @@ def combined_section(summary: Summary) -> str:
 
 
 def footer(runs: Sequence[RunText]) -> str:
-    """Return the last line: what is in the file, and what is not."""
+    """Return the last line: the contents of the file, and its omissions."""
     said = f"One file, no network, no tracking. {_sampled(runs)}"
     return f"<footer>{escape(said)}</footer>"
 
@@ -334,10 +332,13 @@ def sampled_text(sources: Sequence[SourceFindings]) -> str:
 
 def _sampled(runs: Sequence[RunText]) -> str:
     shown = [run.findings.transcripts for run in runs]
-    texts, trials = sum(one.n_texts for one in shown), sum(one.n_trials for one in shown)
-    if not any(one.has_texts for one in shown):
+    texts, trials = (
+        sum(sample.n_texts for sample in shown),
+        sum(sample.n_trials for sample in shown),
+    )
+    if not any(sample.has_texts for sample in shown):
         return "It holds no transcripts."
-    if not any(one.is_sampled for one in shown):
+    if not any(sample.is_sampled for sample in shown):
         return "It holds every transcript."
     return (
         f"It holds {texts:,} of {trials:,} completions, chosen evenly from easy to hard problems, "

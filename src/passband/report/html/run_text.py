@@ -1,4 +1,4 @@
-"""The numbers of one run as its page writes them: one rounding for table, chart and prose."""
+"""Format the numbers of a run with one rounding for table, chart and prose."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _summary(family: str) -> str:
 
 
 def _reduction_words(line: Line, *, is_binary: bool) -> str:
-    """Return in words what the metric list of a task measures."""
+    """Return the metric list of a task in words."""
     if line.reduction == "mean":
         return "solved in one try" if is_binary else "mean score of one try"
     return f"{line.reduction} of the trials of a problem" if line.reduction else ""

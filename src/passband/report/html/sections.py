@@ -1,10 +1,9 @@
-"""The sections of a run's page that show charts: each answers the next question of a reader."""
+"""Render the sections of a run's page that show charts."""
 
 from __future__ import annotations
 
 from passband.report.charts.bar import Bar
-from passband.report.charts.interval_bars import IntervalBars
-from passband.report.charts.kind_bars import KindBars
+from passband.report.charts.interval_bars import IntervalBars, KindBars
 from passband.report.charts.problem_strip import ProblemStrip
 from passband.report.html.document import escape
 from passband.report.html.drawings import kind_bars, problem_strip_of, split_bar, tries_curve
@@ -41,7 +40,7 @@ def tries_section(run: RunText) -> str:
 
 
 def _tries_finding(run: RunText) -> str:
-    """Return what more tries bring, in a sentence."""
+    """Return the gain from more tries in a sentence."""
     if judge := judged_by(run):
         return f"What {judge} says of several tries; its false passes add up over them."
     curves = {tries.metric: tries.points for tries in run.findings.tries}
@@ -97,7 +96,7 @@ def _by_judge(run: RunText) -> str:
 
 
 def _listed(run: RunText) -> str:
-    """Return what the list of problems has where there is no strip: scores are graded, or none."""
+    """Return the list of problems where there is no strip, as for graded scores."""
     return "Easiest first, with each trial." if run.findings.headline else "With each trial."
 
 
@@ -135,7 +134,7 @@ def _strip(run: RunText, chart: ProblemStrip) -> str:
 
 
 def mask_rules(run: RunText) -> str:
-    """Return the style rules of a strip that is too large to be drawn as shapes."""
+    """Return the style rules of a strip too large for shapes."""
     chart = problem_strip_of(run)
     if chart is None or not chart.needs_mask("asked"):
         return ""
@@ -166,7 +165,7 @@ def _problem_table(run: RunText) -> str:
 
 
 def uncertainty_section(run: RunText) -> str:
-    """Return the split of the variance, and what more data would bring."""
+    """Return the split of the variance, and the gain from more data."""
     found = run.findings.uncertainty
     if found is None:
         return judged_split(run)

@@ -1,4 +1,4 @@
-"""The page of several models: the verdict, differences, changed problems, ranks, every value."""
+"""Assemble the page of several models: verdict, differences, changed problems, ranks."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def compared_part(findings: ComparedFindings, first: int = 0) -> ComparedPart:
     body = [
         banner(notes.warnings),
         _lead(several),
-        note_list([one.text for one in findings.remarks if one.important]),
+        note_list([remark.text for remark in findings.remarks if remark.important]),
         _differences(several),
-        *(_changed(several, task, at) for at, task in enumerate(changed, first)),
+        *(_changed(several, task, number) for number, task in enumerate(changed, first)),
         _ranks(several),
         _values(several),
         _methods(several, notes),
@@ -86,12 +86,12 @@ def _title(findings: ComparedFindings) -> str:
 
 
 def _header(several: SeveralText) -> str:
-    found = several.findings
-    if found.pair is not None:
-        a, b = map(prose, found.pair)
+    findings = several.findings
+    if findings.pair is not None:
+        a, b = map(prose, findings.pair)
         title = f'{b} <span class="by">against</span> {a}'
     else:
-        title = f"{len(found.models)} models"
+        title = f"{len(findings.models)} models"
     return (
         f'<header><div class="kind">passband report</div><h1>{title}</h1>'
         f'<div class="run-line">{" · ".join(_facts(several))}</div></header>'
@@ -99,19 +99,19 @@ def _header(several: SeveralText) -> str:
 
 
 def _facts(several: SeveralText) -> Iterator[str]:
-    found = several.findings
-    if len(found.tasks) == 1:
-        task = found.tasks[0]
+    findings = several.findings
+    if len(findings.tasks) == 1:
+        task = findings.tasks[0]
         if task.task:
             yield prose(task.task)
         count = task.first.ranking.n_problems
         yield f"<b>{count:,}</b> shared {'problem' if count == 1 else 'problems'}"
     else:
-        yield f"<b>{len(found.tasks)}</b> tasks"
-    if found.pair is None:
-        yield prose(listed(list(found.models)))
+        yield f"<b>{len(findings.tasks)}</b> tasks"
+    if findings.pair is None:
+        yield prose(listed(list(findings.models)))
     yield "paired by problem"
-    margin = found.options.margin
+    margin = findings.options.margin
     if margin is not None:
         yield f"a difference of less than {margin:g} does not matter"
 
@@ -146,7 +146,7 @@ def _differences(several: SeveralText) -> str:
 
 
 def _open_questions(several: SeveralText) -> Iterator[str]:
-    """Yield what would settle each open verdict, but for the one that leads, which has it."""
+    """Yield the data that would settle each open verdict except the leading one."""
     if len(several.differences) > 1:
         led = several.lead_number() is not None
         yield from several.open_questions(several.differences[1 if led else 0 :])
@@ -154,9 +154,9 @@ def _open_questions(several: SeveralText) -> Iterator[str]:
 
 def _difference_table(several: SeveralText) -> str:
     rows = [
-        (several.label(one), one.metric)
-        for one in several.differences
-        if one.metric.comparison is not None
+        (several.label(difference), difference.metric)
+        for difference in several.differences
+        if difference.metric.comparison is not None
     ]
     if not rows:
         return ""
@@ -168,19 +168,19 @@ def _difference_table(several: SeveralText) -> str:
 
 
 def _difference_row(several: SeveralText, label: str, metric: ComparedMetric) -> str:
-    one, rounding = metric.comparison, several.rounding
-    assert one is not None
+    comparison, rounding = metric.comparison, several.rounding
+    assert comparison is not None
     cells = [
-        rounding.value(one.value_a),
-        rounding.value(one.value_b),
-        rounding.value(one.value),
-        interval_cell(_interval(rounding, one.low, one.high), one.notes) or "",
-        _p(one.p_value),
-        _p(one.p_adjusted),
-        "–" if one.improved is None else f"{one.improved:,}",
-        "–" if one.worsened is None else f"{one.worsened:,}",
-        f"{one.n_problems:,}",
-        verdict_word(one.decision.verdict),
+        rounding.value(comparison.value_a),
+        rounding.value(comparison.value_b),
+        rounding.value(comparison.value),
+        interval_cell(_interval(rounding, comparison.low, comparison.high), comparison.notes) or "",
+        _p(comparison.p_value),
+        _p(comparison.p_adjusted),
+        "–" if comparison.improved is None else f"{comparison.improved:,}",
+        "–" if comparison.worsened is None else f"{comparison.worsened:,}",
+        f"{comparison.n_problems:,}",
+        verdict_word(comparison.decision.verdict),
     ]
     numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells)
     return f'<tr><td class="metric" dir="auto">{escape(label)}</td>{numbers}</tr>'
@@ -201,22 +201,27 @@ def _interval(rounding: Rounding, low: float | None, high: float | None) -> str:
 # -- changed problems ----------------------------------------------------------------------
 
 
-def _changed(several: SeveralText, task: ComparedTask, place: int) -> str:
+def _changed(several: SeveralText, task: ComparedTask, number: int) -> str:
     changes = task.changes
     assert changes is not None
     a, b = task.models
     where = f" of {task.task}" if len(several.findings.tasks) > 1 and task.task else ""
-    asked = any(one.problem_text and one.problem_text.messages for one in changes.most)
-    texts = '<th>question</th><th class="optional">right</th>' if asked else ""
+    has_question = any(
+        change.problem_text and change.problem_text.messages for change in changes.most
+    )
+    texts = '<th>question</th><th class="optional">right</th>' if has_question else ""
     head = (
         f'<tr><th>problem</th>{texts}<th dir="auto">{escape(a)}</th>'
         f'<th dir="auto">{escape(b)}</th></tr>'
     )
-    rows = "".join(_change_row(one, place, at, asked) for at, one in enumerate(changes.most))
+    rows = "".join(
+        _change_row(change, number, index, has_question)
+        for index, change in enumerate(changes.most)
+    )
     body = (
         f'<div class="scroll"><table class="changes"><thead>{head}</thead>'
         f"<tbody>{rows}</tbody></table></div>"
-        f'<div class="panel" id="panel-{place}" hidden></div>'
+        f'<div class="panel" id="panel-{number}" hidden></div>'
         f"{caption(_change_caption(changes))}"
     )
     finding = _change_finding(changes, a, b, falls=task.first.ranking.lower_is_better)
@@ -227,7 +232,7 @@ def _changed(several: SeveralText, task: ComparedTask, place: int) -> str:
 
 def _change_finding(changes: Changes, a: str, b: str, *, falls: bool) -> str:
     up, down = changes.flipped_up, changes.flipped_down
-    is_graded = any(one.a.right is None for one in changes.most)
+    is_graded = any(change.a.right is None for change in changes.most)
     low, high = ("high scores", "low ones") if falls else ("low scores", "high ones")
     low, high = (low, high) if is_graded else ("mostly wrong", "mostly right")
     text = f"{up:,} {_went(up)} from {low} by {a} to {high} by {b}, {down:,} the other way"
@@ -258,22 +263,23 @@ def _change_caption(changes: Changes) -> str:
     )
 
 
-def _change_row(one: ProblemChange, place: int, at: int, is_asked: bool) -> str:
-    asked = one.problem_text
-    key = escape(one.problem)
-    if asked is not None:
-        key = (
-            f'<a href="#panel-{place}" data-run="{place}" data-problem="{at}" dir="auto">{key}</a>'
-        )
-    question = "" if asked is None or not asked.messages else one_line(asked.messages[-1].text)
-    targets = "" if asked is None else one_line(", ".join(asked.targets))
+def _change_row(change: ProblemChange, number: int, index: int, is_asked: bool) -> str:
+    problem = change.problem_text
+    key = escape(change.problem)
+    if problem is not None:
+        address = f'href="#panel-{number}" data-run="{number}" data-problem="{index}"'
+        key = f'<a {address} dir="auto">{key}</a>'
+    question = (
+        "" if problem is None or not problem.messages else one_line(problem.messages[-1].text)
+    )
+    targets = "" if problem is None else one_line(", ".join(problem.targets))
     texts = (
         f'<td class="text" dir="auto">{escape(question)}</td>'
         f'<td class="text optional" dir="auto">{escape(targets)}</td>'
     )
     return (
         f'<tr><td dir="auto">{key}</td>{texts if is_asked else ""}'
-        f"<td>{_stack(one.a)}</td><td>{_stack(one.b)}</td></tr>"
+        f"<td>{_stack(change.a)}</td><td>{_stack(change.b)}</td></tr>"
     )
 
 
@@ -292,13 +298,13 @@ def _stack(stack: Stack) -> str:
 
 
 def _ranks(several: SeveralText) -> str:
-    found = several.findings
-    drawn = [(task, chart) for task in found.tasks for chart in several.ranks(task)]
+    findings = several.findings
+    drawn = [(task, chart) for task in findings.tasks for chart in several.ranks(task)]
     if not drawn:
         return ""
     parts = []
     for task, chart in drawn:
-        if len(found.tasks) > 1:
+        if len(findings.tasks) > 1:
             parts.append(f'<h3 dir="auto">{escape(task.task or "all problems")}</h3>')
         parts.append(figure(chart, text=chart.caption if chart is drawn[-1][1] else ""))
     finding = "The ranks that the data allow, by the first metric."
@@ -307,25 +313,27 @@ def _ranks(several: SeveralText) -> str:
 
 def _values(several: SeveralText) -> str:
     """Return the table of every task, metric and model."""
-    found = several.findings
-    models = "".join(f'<th class="number" dir="auto">{escape(name)}</th>' for name in found.models)
-    task_head = "<th>task</th>" if len(found.tasks) > 1 else ""
+    findings = several.findings
+    models = "".join(
+        f'<th class="number" dir="auto">{escape(name)}</th>' for name in findings.models
+    )
+    task_head = "<th>task</th>" if len(findings.tasks) > 1 else ""
     rows = [
-        _value_row(several, task, one, is_first=one is task.first)
-        for task in found.tasks
-        for one in task.metrics
+        _value_row(several, task, metric, is_first=metric is task.first)
+        for task in findings.tasks
+        for metric in task.metrics
     ]
     body = (
         f'<div class="scroll"><table class="values"><thead><tr>{task_head}<th>metric</th>{models}'
         f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
-    level = f"{100 * found.options.level:.6g} %"
+    level = f"{100 * findings.options.level:.6g} %"
     text = (
         f"Values and {level} intervals of each model alone, for problems like these, on the "
         "problems that all models of the task share. Whether two models differ cannot be read from "
         "whether their intervals overlap; the differences above say it."
     )
-    heading = "Every task, every model" if len(found.tasks) > 1 else "Every model"
+    heading = "Every task, every model" if len(findings.tasks) > 1 else "Every model"
     return section(heading, "", body + caption(text), name="values")
 
 
@@ -336,11 +344,11 @@ def _value_row(
     standings = {standing.model: standing for standing in one.ranking.standings}
     cells = []
     for name in several.findings.models:
-        own = standings.get(name)
+        value = standings.get(name)
         text = "–"
-        if own is not None:
-            interval = _interval(rounding, own.low, own.high)
-            text = f"<b>{rounding.value(own.value)}</b> <span class=about>{interval}</span>"
+        if value is not None:
+            interval = _interval(rounding, value.low, value.high)
+            text = f"<b>{rounding.value(value.value)}</b> <span class=about>{interval}</span>"
         cells.append(f'<td class="number">{text}</td>')
     head = ""
     if len(several.findings.tasks) > 1:
@@ -354,30 +362,30 @@ def _value_row(
 def _methods(several: SeveralText, notes: Parted) -> str:
     text = " ".join(_method_sentences(several))
     lines = [*_counts(several), *notes.first]
-    lines += [one.text for one in several.findings.remarks if not one.important]
+    lines += [remark.text for remark in several.findings.remarks if not remark.important]
     listed = folded_list(list(dict.fromkeys(lines)), notes.others, notes.how_many)
     body = f'<p class="small">{escape(text)}</p>{listed}'
     return section("How models are compared", "", body, name="methods")
 
 
 def _method_sentences(several: SeveralText) -> Iterator[str]:
-    found = several.findings
+    findings = several.findings
     yield (
         "Differences are paired: each is the mean over shared problems of the difference of the "
         "two models' values, with an interval between Student's and one that follows the skewness "
         "(Miller 2024, arXiv 2411.00640); for these very problems the models' own intervals are "
         "joined by square-and-add (Newcombe 1998)."
     )
-    if any(task.is_corrected for task in found.tasks):
+    if any(task.is_corrected for task in findings.tasks):
         yield "Differences of a judge's verdicts are corrected by labels (docs/which-interval.md)."
-    if found.options.margin is not None:
+    if findings.options.margin is not None:
         yield (
-            f"Equivalence within {found.options.margin:g} is two one-sided tests at once "
+            f"Equivalence within {findings.options.margin:g} is two one-sided tests at once "
             "(Schuirmann 1987)."
         )
-    if found.n_comparisons > 1:
-        yield f"p-values of {found.n_comparisons} comparisons are adjusted after Holm (1979)."
-    if any(len(task.models) > 2 for task in found.tasks):
+    if findings.n_comparisons > 1:
+        yield f"p-values of {findings.n_comparisons} comparisons are adjusted after Holm (1979)."
+    if any(len(task.models) > 2 for task in findings.tasks):
         yield (
             "Among three models or more, intervals and ranks hold for all pairs at once (Hothorn, "
             "Bretz, Westfall 2008)."
@@ -389,7 +397,9 @@ def compared_notes(findings: ComparedFindings) -> list[NoteLine]:
     """Return the notes on all comparisons, the most severe first."""
     several = SeveralText(findings)
     tasks = several.findings.tasks
-    labels = [(_where(several, task), one.metric) for task in tasks for one in task.metrics]
+    labels = [
+        (_where(several, task), compared.metric) for task in tasks for compared in task.metrics
+    ]
     noted = [
         Noted(by_name(note, task.models), _where(several, task), metric)
         for task in tasks

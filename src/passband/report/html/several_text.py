@@ -1,4 +1,4 @@
-"""Findings on several models in words and in charts, all with one rounding."""
+"""Word and draw findings on several models, all with one rounding."""
 
 from __future__ import annotations
 
@@ -52,30 +52,32 @@ class SeveralText:
     @cached_property
     def differences(self) -> list[Difference]:
         """The differences of two models: all metrics of a pair, the first of a ranking."""
-        return [one for task in self.findings.tasks for one in _differences(task)]
+        return [difference for task in self.findings.tasks for difference in _differences(task)]
 
     @cached_property
     def rounding(self) -> Rounding:
         """How differences, and the values behind them, are written."""
-        return common_rounding(one.numbers for one in self.differences)
+        return common_rounding(difference.numbers for difference in self.differences)
 
     @property
     def percent(self) -> Rounding:
         """How differences of shares are written as points: the same decimals, two places on."""
         return Rounding(max(self.rounding.places - 2, 0), percent=True)
 
-    def row_rounding(self, task: ComparedTask, one: ComparedMetric) -> Rounding:
+    def row_rounding(self, task: ComparedTask, metric: ComparedMetric) -> Rounding:
         """Return how the values of the models on a metric are written."""
         del task
-        return common_rounding((s.value, s.low, s.high) for s in one.ranking.standings)
+        return common_rounding(
+            (standing.value, standing.low, standing.high) for standing in metric.ranking.standings
+        )
 
-    def label(self, one: Difference) -> str:
-        """Return the label of a row: what the rows do not share."""
-        parts = [] if len(self.findings.tasks) == 1 else [one.task.task or "all problems"]
-        if len({each.metric.metric for each in self.differences}) > 1 or self.findings.pair:
-            parts.append(titled(one.metric.metric, one.falls))
+    def label(self, row: Difference) -> str:
+        """Return the label of a row: the names that differ between rows."""
+        parts = [] if len(self.findings.tasks) == 1 else [row.task.task or "all problems"]
+        if len({other.metric.metric for other in self.differences}) > 1 or self.findings.pair:
+            parts.append(titled(row.metric.metric, row.falls))
         if self.findings.pair is None:
-            parts.append(f"{isolated(one.b)} − {isolated(one.a)}")
+            parts.append(f"{isolated(row.b)} − {isolated(row.a)}")
         return " · ".join(parts)
 
     def charts(self) -> list[Chart]:
@@ -88,18 +90,24 @@ class SeveralText:
         base, new = self.findings.pair or ("the second", "the first")
         margin = self.findings.options.margin
         return DifferenceForest(
-            [self._bar(one) for one in self.differences],
+            [self._bar(difference) for difference in self.differences],
             base,
             new,
             None if margin is None else (-margin, margin),
             self.findings.options.level,
             self.rounding,
-            falls=[one.falls for one in self.differences],
+            falls=[difference.falls for difference in self.differences],
         )
 
-    def _bar(self, one: Difference) -> Bar:
-        inner = None if one.inner is None else _ends(one.inner)
-        return Bar(self.label(one), one.outer.value, _ends(one.outer), inner, words=_verdict(one))
+    def _bar(self, difference: Difference) -> Bar:
+        inner = None if difference.inner is None else _ends(difference.inner)
+        return Bar(
+            self.label(difference),
+            difference.outer.value,
+            _ends(difference.outer),
+            inner,
+            words=_verdict(difference),
+        )
 
     def ranks(self, task: ComparedTask) -> list[RankBars]:
         """Return the rank intervals of a task with three models or more."""
@@ -108,8 +116,14 @@ class SeveralText:
         ranking = task.first.ranking
         rounding = self.row_rounding(task, task.first)
         ranks = [
-            Rank(one.model, one.rank_low, one.rank_high, one.rank, rounding.value(one.value))
-            for one in ranking.standings
+            Rank(
+                standing.model,
+                standing.rank_low,
+                standing.rank_high,
+                standing.rank,
+                rounding.value(standing.value),
+            )
+            for standing in ranking.standings
         ]
         name = "ranks" if len(self.findings.tasks) == 1 else f"ranks-{task.task}"
         title = f"Ranks by {task.first.metric}" + (f" on {task.task}" if task.task else "")
@@ -145,17 +159,17 @@ class SeveralText:
             yield from self._many_tasks(*self.findings.pair)
 
     def _one_task(self, task: ComparedTask) -> Iterator[str]:
-        one = task.first
-        assert one.comparison is not None
-        yield f"{self._moved(task, one.comparison)}. "
-        yield f"For problems like these: {_words(one.comparison, task)}. "
-        again = one.again
+        metric = task.first
+        assert metric.comparison is not None
+        yield f"{self._moved(task, metric.comparison)}. "
+        yield f"For problems like these: {_words(metric.comparison, task)}. "
+        again = metric.again
         if again is not None:
             ends = ""
             if again.low is not None and again.high is not None:
                 ends = f"; the difference would be {self._between(task, again.low, again.high)}"
             yield f"For these very problems, asked again: {_words(again, task)}{ends}. "
-        yield from self.open_question(one)
+        yield from self.open_question(metric)
 
     def _moved(self, task: ComparedTask, comparison: Comparison) -> str:
         """Return by how much b is ahead of a, and between which ends."""
@@ -187,9 +201,9 @@ class SeveralText:
     def _amount(self, task: ComparedTask, value: float) -> str:
         return (self.percent if _counts(task) else self.rounding).value(value)
 
-    def open_question(self, one: ComparedMetric) -> Iterator[str]:
-        """Yield what would settle an open verdict."""
-        more = None if one.comparison is None else one.comparison.decision.more
+    def open_question(self, metric: ComparedMetric) -> Iterator[str]:
+        """Yield the data that would settle an open verdict."""
+        more = None if metric.comparison is None else metric.comparison.decision.more
         if more is None:
             return
         if more.goal is None:
@@ -198,13 +212,13 @@ class SeveralText:
             yield f"To settle it ({verdict_word(more.goal)}){_odds(more)}: {more}. "
 
     def open_questions(self, rows: Sequence[Difference]) -> Iterator[str]:
-        """Yield what would settle the open verdicts of several rows."""
-        found = [
-            (self.label(one), one.metric.comparison.decision.more)
-            for one in rows
-            if one.metric.comparison is not None
+        """Yield the data that would settle the open verdicts of several rows."""
+        questions = [
+            (self.label(row), row.metric.comparison.decision.more)
+            for row in rows
+            if row.metric.comparison is not None
         ]
-        settled = [(label, more) for label, more in found if more is not None]
+        settled = [(label, more) for label, more in questions if more is not None]
         odds = next((_odds(more) for _, more in settled if more.goal is not None), None)
         if odds is not None:
             yield f"To settle what is open{odds}:"
@@ -213,14 +227,14 @@ class SeveralText:
             yield f"{label}{goal}: {more}"
 
     def _many_tasks(self, a: str, b: str) -> Iterator[str]:
-        found = self.findings
-        yield f"For problems like these, {b} is {_tally(found.verdicts('problems'), a)}. "
-        if again := found.verdicts("trials"):
+        findings = self.findings
+        yield f"For problems like these, {b} is {_tally(findings.verdicts('problems'), a)}. "
+        if again := findings.verdicts("trials"):
             yield f"For these very problems, asked again, it is {_tally(again, a)}. "
         if not self._adjusts:
             return
         yield (
-            f"Counted by the first metric of each task, such that all {found.n_comparisons} "
+            f"Counted by the first metric of each task, such that all {findings.n_comparisons} "
             "comparisons of this report hold at once (Holm). "
         )
 
@@ -230,7 +244,9 @@ class SeveralText:
             assert task.first.comparison is not None
             yield f"{where}{self._moved(task, task.first.comparison)}. "
             return
-        top = [one.model for one in task.first.ranking.standings if one.rank_low == 1]
+        top = [
+            standing.model for standing in task.first.ranking.standings if standing.rank_low == 1
+        ]
         metric, total = task.first.metric, len(task.models)
         if len(top) == 1:
             ahead = self._ahead(task)
@@ -253,15 +269,15 @@ class SeveralText:
         return f"{text} ({self._between(task, pair.low, pair.high)})"
 
     def differences_caption(self) -> str:
-        """Return what the bars of the differences mean, and what their number does to them."""
+        """Return the meaning of the bars, and how their number affects it."""
         text = self.forest().caption
         text = text if self.findings.pair else text[:1].upper() + text[1:]
         return " ".join(filter(None, [text, self._multiplicity()]))
 
     def _multiplicity(self) -> str:
-        found = self.findings
-        if any(len(task.models) > 2 for task in found.tasks):
-            apart = "; several tasks are not adjusted for each other" * (len(found.tasks) > 1)
+        findings = self.findings
+        if any(len(task.models) > 2 for task in findings.tasks):
+            apart = "; several tasks are not adjusted for each other" * (len(findings.tasks) > 1)
             return (
                 "Among three models or more, the intervals of one task and metric hold for all "
                 f"pairs at once{apart}."
@@ -270,19 +286,19 @@ class SeveralText:
             return ""
         return (
             f"Each interval holds on its own; verdicts, and p-values in the table below, allow for "
-            f"all {found.n_comparisons} comparisons (Holm)."
+            f"all {findings.n_comparisons} comparisons (Holm)."
         )
 
     @property
     def _adjusts(self) -> bool:
         """Whether verdicts of two models allow for other comparisons."""
-        comparisons = (one.comparison for task in self.findings.tasks for one in task.metrics)
-        return any(one is not None and one.family > 1 for one in comparisons)
+        comparisons = (metric.comparison for task in self.findings.tasks for metric in task.metrics)
+        return any(metric is not None and metric.family > 1 for metric in comparisons)
 
     def differences_finding(self) -> str:
         """Return how many differences are decided, in a sentence."""
-        verdicts = [_verdict(one) for one in self.differences]
-        metrics = {one.metric.metric for one in self.differences}
+        verdicts = [_verdict(difference) for difference in self.differences]
+        metrics = {difference.metric.metric for difference in self.differences}
         by = f" By {metrics.pop()}." if self.findings.pair is None and len(metrics) == 1 else ""
         if len(verdicts) == 1:
             is_open = verdicts[0] in ("undecided", "open", "not comparable")
@@ -295,15 +311,15 @@ def _odds(more: MoreData) -> str:
     return f" with a chance of {100 * more.power:.0f} %, if the true difference is the one seen"
 
 
-def _words(one: Comparison, task: ComparedTask) -> str:
+def _words(comparison: Comparison, task: ComparedTask) -> str:
     """Return the verdict on one comparison, or why there can be none."""
-    if one.decision.verdict == "not-comparable":
+    if comparison.decision.verdict == "not-comparable":
         return "not comparable, for the reason above"
-    return one.decision.words(*task.models)
+    return comparison.decision.words(*task.models)
 
 
 def _tally(verdicts: Sequence[str], a: str) -> str:
-    """Return on how many tasks b is better and worse than a, and what the others are.
+    """Count the tasks on which b is better, worse, neither or undecided.
 
     >>> _tally(["worse", "undecided", "worse"], "base")
     'worse than base on 2 of 3 tasks and better on none; 1 is undecided'
@@ -322,7 +338,7 @@ def _tally(verdicts: Sequence[str], a: str) -> str:
 
 
 def _judged_sentence(task: ComparedTask) -> str:
-    """Return what a difference of judged scores is."""
+    """Return a sentence on a difference of judged scores."""
     where = f" on {task.task}" if task.task else ""
     if task.is_corrected:
         return f"The verdicts{where} are those of {task.judge}, corrected by labels. "
@@ -335,10 +351,10 @@ def _counts(task: ComparedTask) -> bool:
 
 
 def _differences(task: ComparedTask) -> Iterator[Difference]:
-    for one in task.metrics:
-        if one.comparison is not None:
+    for metric in task.metrics:
+        if metric.comparison is not None:
             a, b = task.models
-            yield Difference(task, one, a, b, one.comparison, one.again)
+            yield Difference(task, metric, a, b, metric.comparison, metric.again)
     if task.first.comparison is None:
         repeated = task.first.repeated
         for pair in _pairs(task.first.ranking):
@@ -348,24 +364,28 @@ def _differences(task: ComparedTask) -> Iterator[Difference]:
 
 def _pairs(ranking: Ranking) -> list[ModelPair]:
     """Return the pairs with the better model as b: all, or those with the best."""
-    order = [one.model for one in ranking.standings]
-    names = [(a, b) for at, b in enumerate(order) for a in order[at + 1 :]]
+    order = [standing.model for standing in ranking.standings]
+    names = [(a, b) for index, b in enumerate(order) for a in order[index + 1 :]]
     if len(names) > MOST_PAIRS:
         names = [(a, order[0]) for a in order[1:]]
     return [ranking.pair(a, b) for a, b in names]
 
 
-def _ends(one: Comparison | ModelPair) -> Ends | None:
-    return None if one.low is None and one.high is None else (one.low, one.high)
+def _ends(difference: Comparison | ModelPair) -> Ends | None:
+    return (
+        None
+        if difference.low is None and difference.high is None
+        else (difference.low, difference.high)
+    )
 
 
-def _verdict(one: Difference) -> str:
-    if isinstance(one.outer, Comparison):
-        return verdict_word(one.outer.decision.verdict)
-    low, high = one.outer.low, one.outer.high
+def _verdict(difference: Difference) -> str:
+    if isinstance(difference.outer, Comparison):
+        return verdict_word(difference.outer.decision.verdict)
+    low, high = difference.outer.low, difference.outer.high
     if low is None or high is None:
         return "open"
-    if one.falls:
+    if difference.falls:
         low, high = -high, -low
     return "better" if low > 0 else "worse" if high < 0 else "open"
 

@@ -1,4 +1,4 @@
-"""Two texts side by side in one: what both have, what only one has."""
+"""Merge two texts into one, with what only one of them has marked."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
 
-from passband.report.show.style import TerminalStyle
-from passband.report.show.text import Piece, wrapped
+from passband.report.show.text import Piece, TerminalStyle, wrapped
 
 _MOST_WORDS = 3_000  # on either side, between the common beginning and end; beyond, all differs
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
@@ -18,8 +17,8 @@ _CONTEXT = 160  # characters of what both have, before and after a change
 
 
 @dataclass(frozen=True)
-class Change:
-    """A stretch of both texts: the same in both, or what one has in place of the other."""
+class TextChange:
+    """A stretch of both texts: common, or a replacement."""
 
     first: str
     second: str
@@ -29,7 +28,7 @@ class Change:
         return self.first == self.second
 
 
-def word_changes(first: str, second: str) -> list[Change]:
+def word_changes(first: str, second: str) -> list[TextChange]:
     """Return two texts as stretches that agree and stretches that do not.
 
     >>> [(c.first, c.second) for c in word_changes("so it is 171.", "so it is 181.")]
@@ -39,9 +38,9 @@ def word_changes(first: str, second: str) -> list[Change]:
     end = _common(first[start:][::-1], second[start:][::-1])
     middle = first[start : len(first) - end], second[start : len(second) - end]
     changes = [
-        Change(first[:start], second[:start]),
+        TextChange(first[:start], second[:start]),
         *_changes(*middle),
-        Change(first[len(first) - end :], second[len(second) - end :]),
+        TextChange(first[len(first) - end :], second[len(second) - end :]),
     ]
     return [change for change in changes if change.first or change.second]
 
@@ -61,25 +60,26 @@ def _common(first: str, second: str) -> int:
     return low
 
 
-def _changes(first: str, second: str) -> list[Change]:
+def _changes(first: str, second: str) -> list[TextChange]:
     one, other = _words(first), _words(second)
     if max(len(one), len(other)) > _MOST_WORDS:
-        return [Change(first, second)]
+        return [TextChange(first, second)]
     matcher = SequenceMatcher(None, one, other, autojunk=False)
     return [
-        Change("".join(one[a:b]), "".join(other[c:d])) for _, a, b, c, d in matcher.get_opcodes()
+        TextChange("".join(one[a:b]), "".join(other[c:d]))
+        for _, a, b, c, d in matcher.get_opcodes()
     ]
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text, as far as they are compared."""
+    """Return the words of a text that are compared."""
     return [match.group() for match in islice(_WORD.finditer(text), _MOST_WORDS + 1)]
 
 
 def diff_lines(
     first: str, second: str, style: TerminalStyle, *, full: bool = False, indent: int = 0
 ) -> Iterator[str]:
-    """Yield two texts as one, [-what only the first has-] and {+what only the second has+}."""
+    """Yield two texts as one, with [-only in the first-] and {+only in the second+}."""
     parts, marks, kinds = list[str](), list[tuple[int, int]](), list[str]()
     length = 0
     for text, kind in _stretches(word_changes(first, second), full):
@@ -92,7 +92,7 @@ def diff_lines(
         yield " " * indent + _coloured(piece, kinds, style)
 
 
-def _stretches(changes: list[Change], full: bool) -> Iterator[tuple[str, str]]:
+def _stretches(changes: list[TextChange], full: bool) -> Iterator[tuple[str, str]]:
     """Yield the text of each stretch, and its kind: removed, added, or none."""
     for number, change in enumerate(changes):
         if change.is_same:
@@ -124,7 +124,7 @@ def _coloured(piece: Piece, kinds: list[str], style: TerminalStyle) -> str:
 
 
 def _shortened(text: str, number: int, count: int) -> str:
-    """Return what both texts have, without what is far from any change."""
+    """Return common text, shortened to the context of changes."""
     head = 0 if number == 0 else _CONTEXT
     tail = 0 if number == count - 1 else _CONTEXT
     if len(text) <= head + tail + 80:

@@ -1,4 +1,4 @@
-"""The parts of a long text that are shown: its beginning, its end, and around its answer."""
+"""Choose the parts of a long text to show: beginning, end, and around its answer."""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
-"""What is looked at as JSON: one object per trial, complete and on one line."""
+"""Write trials as JSON: one object each, complete and on one line."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from passband.report.show.reason import verdict, verdict_of_score
-from passband.report.show.votes import call_record
+from passband.report.show.reason import call_record, verdict, verdict_of_score
 from passband.summary import Damaged, ShownProblem, ShownScore, ShownTrial
 
 

@@ -1,4 +1,4 @@
-"""Problems that are wrong in the same way, as a table, in words and as JSON."""
+"""Render problems whose wrong answers agree, as a table, in words and as JSON."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _chance(chance: float) -> str:
 
 
 def agreement_lines(agreements: Sequence[Agreement], source: str) -> Iterator[str]:
-    """Yield how the problems are ranked, and what to do with them."""
+    """Yield how the problems are ranked, and the next step."""
     for one in agreements:
         name = f"{one.task} by {one.model}: " if len(agreements) > 1 else ""
         if one.rate is None:

@@ -1,7 +1,9 @@
-r"""Any text as lines that fit a terminal and cannot command it.
+"""Wrap any text into lines that fit a terminal and cannot control it.
 
 Control characters, invisible ones and halves of characters are written as escapes, so that what
 a model wrote can neither move the cursor nor hide a part of itself.
+
+How text is set on a terminal, or on none: width, emphasis, and which characters it has.
 """
 
 from __future__ import annotations
@@ -12,6 +14,46 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from passband.report.rendering import printable
+
+_RESET = "\x1b[0m"
+_CODES = {
+    "heading": "\x1b[1m",
+    "label": "\x1b[2m",
+    "right": "\x1b[34m",
+    "wrong": "\x1b[31m",
+    "odd": "\x1b[33m",
+    "mark": "\x1b[1;4m",
+    "removed": "\x1b[31m",
+    "added": "\x1b[34m",
+}
+
+
+@dataclass(frozen=True)
+class TerminalStyle:
+    """The width of lines in columns, and whether colours and characters beyond ASCII show."""
+
+    width: int = 80
+    colour: bool = False
+    unicode: bool = True
+
+    def set(self, text: str, kind: str) -> str:
+        """Return text in the emphasis of its kind; as it is where there are no colours.
+
+        >>> TerminalStyle().set("wrong", "wrong"), TerminalStyle(colour=True).set("no", "wrong")
+        ('wrong', '\\x1b[31mno\\x1b[0m')
+        """
+        return f"{_CODES[kind]}{text}{_RESET}" if self.colour and text else text
+
+    @property
+    def rule(self) -> str:
+        """The character that lines are drawn with."""
+        return "\u2500" if self.unicode else "-"
+
+    @property
+    def ellipsis(self) -> str:
+        """The mark of a cut."""
+        return "\u2026" if self.unicode else "..."
+
 
 _TAB = "    "
 _LONGEST_BACK = 0.4  # of a line: a break at a blank may cost at most this
@@ -137,7 +179,7 @@ def _break(text: str, start: int, width: int) -> tuple[int, int]:
 
 
 def _end(text: str, start: int, width: int) -> int:
-    """Return the end of what fits into a width; at least one character does."""
+    """Return the end of the characters that fit into a width, one at least."""
     if text[start : start + width].isascii():
         return max(min(start + width, len(text)), min(start + 1, len(text)))
     taken, end = 0, start

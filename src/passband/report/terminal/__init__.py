@@ -1,1 +1,1 @@
-"""Displays of a running run: a live table, plain lines, JSON events."""
+"""Display a run in progress: a live table, plain lines, JSON events."""

@@ -1,4 +1,4 @@
-"""Displays of a running run, for people and programs: a live table, plain lines, JSON events."""
+"""Display a run in progress, for people and programs: a live table, plain lines, JSON events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 from passband.errors import ExitCode, PassbandError
 from passband.report.rendering import printable
 from passband.report.words import duration, money, pace
-from passband.run import Progress, TaskProgress, Waiting
+from passband.run import RunProgress, TaskProgress, Waiting
 
 if TYPE_CHECKING:
     from rich.console import Console, Group, RenderableType
@@ -52,7 +52,7 @@ class Quiet:
     ) -> None:
         return None
 
-    def tick(self, progress: Progress) -> None:
+    def tick(self, progress: RunProgress) -> None:
         """Show nothing."""
 
     def note(self, text: str) -> None:
@@ -83,7 +83,7 @@ class PlainLines(Quiet):
         self._next = clock() + every
         self._printed: list[str] = []
 
-    def tick(self, progress: Progress) -> None:
+    def tick(self, progress: RunProgress) -> None:
         """Print a line per task, if it is time to and there is news."""
         if self._clock() < self._next:
             return
@@ -104,7 +104,7 @@ class JsonEvents(Quiet):
     def __init__(self, out: IO[str] | None = None) -> None:
         super().__init__(out or sys.stdout)
 
-    def tick(self, progress: Progress) -> None:
+    def tick(self, progress: RunProgress) -> None:
         """Print a progress event."""
         self.event("progress", **asdict(progress))
 
@@ -156,7 +156,7 @@ class LiveTable(Quiet):
         self._erase_wrapped()
         self._live.stop()
 
-    def tick(self, progress: Progress) -> None:
+    def tick(self, progress: RunProgress) -> None:
         """Redraw the table."""
         self._draw(_table(progress, self._console.width))
 
@@ -218,7 +218,7 @@ def error_events(*, enabled: bool) -> Iterator[None]:
         raise
 
 
-def line(task: TaskProgress, progress: Progress) -> str:
+def line(task: TaskProgress, progress: RunProgress) -> str:
     """Return one task's progress as a line of text."""
     cells = [printable(task.task), f"{task.done}/{task.planned}{_percent(task)}", *_pace(progress)]
     if sum(task.tokens):
@@ -242,11 +242,11 @@ def wrapped_rows(widths: Sequence[int], width: int) -> int:
 
 
 def _percent(task: TaskProgress) -> str:
-    """Return the share that is done, never 100% before all is."""
+    """Return the share of finished trials; 100% only when all are."""
     return f" ({100 * task.done // task.planned}%)" if task.planned else ""
 
 
-def _shards(progress: Progress) -> list[str]:
+def _shards(progress: RunProgress) -> list[str]:
     """Return how many shards have ended, and how many were lost."""
     if progress.shards is None:
         return []
@@ -254,8 +254,8 @@ def _shards(progress: Progress) -> list[str]:
     return [f"{progress.shards.ended} of {progress.shards.shards} shards ended{lost}"]
 
 
-def _trouble(progress: Progress) -> list[str]:
-    """Return what is being scored, what is repeated, what waits, and why nothing is sent."""
+def _trouble(progress: RunProgress) -> list[str]:
+    """Return the trials in scoring, retries, waits, and the reason of a pause."""
     counts = [
         f"{count} {_RETRIES.get(outcome, (outcome, outcome))[count != 1]}"
         for outcome, count in progress.retries.items()
@@ -269,7 +269,7 @@ def _trouble(progress: Progress) -> list[str]:
     ]
 
 
-def _pace(progress: Progress) -> list[str]:
+def _pace(progress: RunProgress) -> list[str]:
     if progress.rate is None:
         return []
     left = progress.seconds_left or 0.0
@@ -286,7 +286,7 @@ def _wait(waiting: Waiting) -> str:
     return f"the server asks to wait until {until}"
 
 
-def _table(progress: Progress, width: int) -> Group:
+def _table(progress: RunProgress, width: int) -> Group:
     """Return two lines per task and one or two for all, narrow enough for 80 columns."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar

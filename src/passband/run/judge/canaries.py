@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from passband.generate import Problem
-from passband.run.judge.bench import JudgeBench
+from passband.run.judge.queue import JudgeQueue
 from passband.score import PASSED, JudgeScorer, NotScoredYet, canary_names, together
 from passband.trials import ScorerEntry
 
@@ -47,7 +47,7 @@ class Canaries:
     """The null answers of one judge in one run."""
 
     scorer: JudgeScorer
-    bench: JudgeBench
+    bench: JudgeQueue
     problems: int
 
     async def judged(self) -> CanaryCounts:

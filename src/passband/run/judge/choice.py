@@ -13,7 +13,7 @@ from passband.run.task_run import Price
 from passband.score import JudgeOptions, JudgeScorer, Scorer
 from passband.tasks import MetricEntry, Task
 
-CANARIES = 3  # problems whose null answers are judged, unless more or fewer are asked for
+DEFAULT_CANARIES = 3  # problems whose null answers are judged, unless more or fewer are asked for
 _NAME = "judge"
 
 
@@ -27,7 +27,7 @@ class JudgeChoice:
     votes: int | None = None
     against: str | None = None  # directory of the run that pairs are made with
     concurrency: int = 64
-    canaries: int = CANARIES
+    canaries: int = DEFAULT_CANARIES
     prices: Path | None = None  # the file of prices
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from passband.errors import PassbandError
 from passband.generate import Message, Problem, Sampling, Subject
 from passband.run.budget import Budget, CallCosts, Verdict
-from passband.run.loop.attempts import Asker, PendingBatch
+from passband.run.loop.attempts import Attempts, PendingBatch
 from passband.run.loop.endpoint import Endpoint, Stopping
 from passband.run.settings import Patience
 from passband.score import JudgeCall, JudgeOptions, NotScoredYet, Reference
@@ -64,7 +64,7 @@ class Judge:
     def __post_init__(self) -> None:
         self._limit = asyncio.Semaphore(self.concurrency)
         self._endpoint: Endpoint | None = None
-        self._asker: Asker | None = None
+        self._asker: Attempts | None = None
 
     @property
     def endpoint(self) -> Endpoint:
@@ -159,13 +159,13 @@ class Judge:
             self.fail(error)
             raise NotScoredYet from None
 
-    def _open(self) -> tuple[Endpoint, Asker]:
+    def _open(self) -> tuple[Endpoint, Attempts]:
         """Return what its requests share, made inside the event loop."""
         if self._endpoint is None or self._asker is None:
             clock: Callable[[], float] = time.monotonic
             self._endpoint = Endpoint(self.patience, clock=clock)
             self._endpoint.answered_before = self.answered_before
-            self._asker = Asker(self._endpoint)
+            self._asker = Attempts(self._endpoint)
             if self.is_out:
                 self._endpoint.stop()
         return self._endpoint, self._asker

@@ -1,4 +1,4 @@
-"""The judges of a run: each model once, whichever scorers of whichever tasks ask it.
+"""Open the judges of a run: each model once, however many scorers ask it.
 
 What is to be kept in mind of verdicts once they are given: those missing, those that flipped.
 
@@ -19,11 +19,10 @@ from typing import NamedTuple
 from passband.errors import InvalidInput
 from passband.generate import Connection, Problem, Subject, make_subject
 from passband.run.budget import Budget
-from passband.run.judge.bench import JudgeBench, question_of
-from passband.run.judge.call_log import CallLog
 from passband.run.judge.canaries import Canaries, canary_entry
 from passband.run.judge.choice import JudgeChoice, judged_tasks
 from passband.run.judge.judge import Judge, Say, sampling_of
+from passband.run.judge.queue import CallLog, JudgeQueue, question_of
 from passband.run.loop.grader import Grader
 from passband.run.settings import Patience
 from passband.score import JudgeOptions, JudgeScorer, Scorer, count_flips
@@ -39,7 +38,7 @@ from passband.trials import (
 )
 
 
-def closing_notes(directory: Path, bench: JudgeBench, *, is_pairwise: bool) -> Iterator[str]:
+def closing_notes(directory: Path, bench: JudgeQueue, *, is_pairwise: bool) -> Iterator[str]:
     """Yield notes on the recorded verdicts of one judge."""
     with Trials(directory, trusted=True) as trials:
         statuses = trials.score_statuses(bench.scorer)
@@ -94,7 +93,7 @@ class OtherRun:
 CHECKED = 100  # problems whose variables are looked at before anything is asked
 
 
-class Judged(NamedTuple):
+class JudgedRun(NamedTuple):
     """A run whose trials are judged: its problems, and what seeds derive from."""
 
     run: int
@@ -113,7 +112,7 @@ class Judges:
     patience: Patience = field(default_factory=Patience)
     timeout: float = 600.0
     make_subject: Callable[[str, Connection], Subject] = make_subject
-    benches: list[tuple[JudgeBench, bool]] = field(default_factory=list)  # whether it is pairwise
+    benches: list[tuple[JudgeQueue, bool]] = field(default_factory=list)  # whether it is pairwise
     canaries: list[Canaries] = field(default_factory=list)
     _judges: dict[str, Judge] = field(default_factory=dict)  # by model and parameters
     _subjects: dict[str, Subject] = field(default_factory=dict)  # by model
@@ -139,8 +138,7 @@ class Judges:
         if not isinstance(scorer, JudgeScorer):
             return scorer
         judge = self._judge(scorer.options)
-        spec = getattr(judge.subject, "spec", {})
-        return scorer.with_model(spec, getattr(judge.subject, "address", None))
+        return scorer.with_model(judge.subject.spec, judge.subject.address)
 
     def refuse_moved(
         self, runs: Sequence[RunRecord], scorers: Sequence[Scorer], *, is_allowed: bool
@@ -159,7 +157,7 @@ class Judges:
                     f"{MOVED_SERVER}; otherwise give another directory with --out."
                 )
 
-    def grader(self, store: Store, grader: Grader, judged: Judged) -> Grader:
+    def grader(self, store: Store, grader: Grader, judged: JudgedRun) -> Grader:
         """Return a grader whose judges can ask; refuse rubrics that do not fit the problems."""
         scorers = [
             (number, self._seated(store, number, scorer, judged))
@@ -167,13 +165,13 @@ class Judges:
         ]
         return replace(grader, scorers=scorers)
 
-    def _seated(self, store: Store, number: int, scorer: Scorer, judged: Judged) -> Scorer:
+    def _seated(self, store: Store, number: int, scorer: Scorer, judged: JudgedRun) -> Scorer:
         if not isinstance(scorer, JudgeScorer):
             return scorer
         judge, options = self._judge(scorer.options), scorer.options
         _begin(judge, store, number)
         self._log = self._log or CallLog(store)
-        bench = JudgeBench(
+        bench = JudgeQueue(
             judge, self._log, number, judged.task, judged.seed, judged.problems, judged.numbers,
             scorer.name,
         )  # fmt: skip

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from passband.generate import Problem
-from passband.run.judge.bench import question_of
 from passband.run.judge.canaries import KINDS
 from passband.run.judge.choice import JudgeChoice
+from passband.run.judge.queue import question_of
 from passband.run.task_run import Price, TaskRun
 from passband.score import ANSWERS, JudgeScorer, judge_prompt, rubric_values
 
-CHARACTERS = 4  # per token: a rule of thumb for English
+CHARACTERS_PER_TOKEN = 4  # per token: a rule of thumb for English
 _LOOKED_AT = 20  # problems whose prompts are measured
 _ANSWER = 400  # tokens of an answer, where none is recorded
 
@@ -63,7 +63,7 @@ def _plan(run: TaskRun, scorer: JudgeScorer, choice: JudgeChoice) -> JudgePlan:
         options.model or "",
         calls,
         canaries,
-        round(total * (prompt / CHARACTERS + answers)),
+        round(total * (prompt / CHARACTERS_PER_TOKEN + answers)),
         None if options.max_tokens is None else total * options.max_tokens,
         choice.price_of(options.model or ""),
     )

@@ -10,8 +10,8 @@ from pathlib import Path
 from passband.generate import Connection, Problem
 from passband.run.budget import Budget
 from passband.run.judge.choice import JudgeChoice
-from passband.run.judge.judges import Judged, Judges, check_rubrics
-from passband.run.problems import UnreadProblems
+from passband.run.judge.judges import JudgedRun, Judges, check_rubrics
+from passband.run.problems import LazyProblems
 from passband.run.progress import Watcher
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
@@ -38,7 +38,7 @@ def check_judges(
 ) -> None:
     """Refuse what only judging would show: variables without a value, another server."""
     for task, chosen in zip(tasks, problems, strict=True):
-        if not isinstance(chosen, UnreadProblems):
+        if not isinstance(chosen, LazyProblems):
             check_rubrics(task.scorers, chosen)
     if is_run_directory(directory):
         with suppress(EmptyStore), Trials(directory, trusted=True) as trials:
@@ -65,5 +65,5 @@ def seated(judges: Judges, store: Store, run: TaskRun) -> TaskRun:
     """Return a task whose judges can ask about its trials."""
     if not judges:
         return run
-    judged = Judged(run.number, run.task.name, run.seed, run.problems, run.numbers)
+    judged = JudgedRun(run.number, run.task.name, run.seed, run.problems, run.numbers)
     return replace(run, grader=judges.grader(store, run.grader, judged))

@@ -64,7 +64,7 @@ class JudgeActor:
             provider = self._provider()
         except PassbandError as error:
             raise InvalidInput(redacted(f"node {platform.node()}: {error}")) from None
-        return Facts(getattr(provider, "address", None), getattr(provider, "spec", {}))
+        return Facts(provider.address, provider.spec)
 
     async def generate(
         self, request: Request, spec: Mapping[str, Any]
@@ -101,7 +101,7 @@ class _Seat:
 
 
 @dataclass(eq=False)
-class RemoteModel:
+class RemoteModel(Provider):
     """A provider whose attempts are made by actors; the one with the fewest gets the next.
 
     A model with a server has an actor on each node, as it only waits there. One that runs in the

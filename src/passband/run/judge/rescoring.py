@@ -15,7 +15,7 @@ from passband.errors import ExitCode
 from passband.generate import Connection, Message, Problem, Subject, make_subject
 from passband.run.budget import Budget
 from passband.run.judge.choice import JudgeChoice
-from passband.run.judge.judges import CHECKED, Judged, Judges, check_rubrics
+from passband.run.judge.judges import CHECKED, JudgedRun, Judges, check_rubrics
 from passband.run.judge.prepare import kinship
 from passband.run.loop.grader import Grader
 from passband.run.rescore.async_scorers import loop_for
@@ -98,7 +98,9 @@ class Judging:
         problems = [_problem(record) for record in records]
         numbers = [record.number for record in records]
         seed = run.spec.get("seed") or run.name
-        grader = judges.grader(store, grader, Judged(run.number, run.task, seed, problems, numbers))
+        grader = judges.grader(
+            store, grader, JudgedRun(run.number, run.task, seed, problems, numbers)
+        )
         with ThreadPoolExecutor(1, "calls") as thread, loop_for(None) as loop:
             judges.open(thread, self.observer.warn, lambda error: None)
             with self._interruptible(loop, judges):

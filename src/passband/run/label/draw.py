@@ -9,10 +9,16 @@ from pathlib import Path
 from passband.errors import InvalidInput
 from passband.readers import label_scorers
 from passband.run.label.enter import label_name
-from passband.run.label.frame import Frame, fingerprint, frame_of
-from passband.run.label.sheet import Row, SheetRow, read_sheet, write_sheet
-from passband.run.label.ticket import Ticket, digest_of
-from passband.run.label.value import label_word
+from passband.run.label.frame import SamplingFrame, fingerprint, frame_of
+from passband.run.label.sheet import (
+    SheetRow,
+    Ticket,
+    UnlabelledRow,
+    digest_of,
+    label_word,
+    read_sheet,
+    write_sheet,
+)
 from passband.stats.interval import seed_of
 from passband.stats.judged import Design, draw_labels
 from passband.summary import runs_with_trials
@@ -87,7 +93,7 @@ class _Drawn:
     design: str
     seed: int
     frame_size: int
-    rows: Sequence[tuple[int, Row]]
+    rows: Sequence[tuple[int, UnlabelledRow]]
 
 
 def _earlier(path: Path) -> dict[_Key, SheetRow]:
@@ -114,7 +120,7 @@ def _refuse_foreign(path: Path, earlier: Mapping[_Key, SheetRow], known: set[str
             )
 
 
-def _draw(frame: Frame, request: DrawRequest, earlier: Mapping[_Key, SheetRow]) -> _Drawn:
+def _draw(frame: SamplingFrame, request: DrawRequest, earlier: Mapping[_Key, SheetRow]) -> _Drawn:
     name = fingerprint(frame.run)
     mine = {key[1:]: row for key, row in earlier.items() if key[0] == name}
     before = _draw_before(frame, mine, request)
@@ -136,7 +142,7 @@ def _draw(frame: Frame, request: DrawRequest, earlier: Mapping[_Key, SheetRow]) 
         judged.n_trials, 1.0, "",
     )  # fmt: skip
     labels = _labels(frame, mine, request)
-    rows: list[tuple[int, Row]] = []
+    rows: list[tuple[int, UnlabelledRow]] = []
     for order, (at, chance) in enumerate(zip(drawn.rows, drawn.probability, strict=True)):
         place = problems[at], int(judged.trial[at])
         rows.append((order, _row(frame, place, ticket, float(chance), labels.pop(place, ""))))
@@ -144,7 +150,9 @@ def _draw(frame: Frame, request: DrawRequest, earlier: Mapping[_Key, SheetRow]) 
     return _Drawn(name, frame.judge.name, design, seed, judged.n_trials, [*rows, *kept])
 
 
-def _row(frame: Frame, place: tuple[str, int], ticket: Ticket, chance: float, label: str) -> Row:
+def _row(
+    frame: SamplingFrame, place: tuple[str, int], ticket: Ticket, chance: float, label: str
+) -> UnlabelledRow:
     reading = frame.reading(*place)
     own = replace(
         ticket,
@@ -153,16 +161,16 @@ def _row(frame: Frame, place: tuple[str, int], ticket: Ticket, chance: float, la
         probability=chance,
         answer=digest_of(reading.answer),
     )
-    return Row(*place, reading.question, reading.answer, label, own)
+    return UnlabelledRow(*place, reading.question, reading.answer, label, own)
 
 
 def _kept(
-    frame: Frame,
+    frame: SamplingFrame,
     place: tuple[str, int],
     mine: Mapping[tuple[str, int], SheetRow],
     ticket: Ticket,
     label: str,
-) -> Row:
+) -> UnlabelledRow:
     """Return the row of a labelled trial that is not drawn now, as it was drawn then."""
     row = _row(frame, place, ticket, 1.0, label)
     known = mine.get(place)
@@ -173,7 +181,7 @@ def _kept(
 
 
 def _labels(
-    frame: Frame, mine: Mapping[tuple[str, int], SheetRow], request: DrawRequest
+    frame: SamplingFrame, mine: Mapping[tuple[str, int], SheetRow], request: DrawRequest
 ) -> dict[tuple[str, int], str]:
     """Return the labels that there are, as they are written: those of the file, then the store's.
 
@@ -189,13 +197,13 @@ def _labels(
     return texts | written
 
 
-def _scale(frame: Frame, name: str) -> tuple[float, float] | None:
+def _scale(frame: SamplingFrame, name: str) -> tuple[float, float] | None:
     scale = (frame.run.scorer(name).spec or {}).get("scale")
     return None if scale is None else (scale[0], scale[1])
 
 
 def _draw_before(
-    frame: Frame, mine: Mapping[tuple[str, int], SheetRow], request: DrawRequest
+    frame: SamplingFrame, mine: Mapping[tuple[str, int], SheetRow], request: DrawRequest
 ) -> tuple[str, int] | None:
     """Return the design and the seed that trials of this run were drawn with, if any were."""
     for row in mine.values():
@@ -211,7 +219,7 @@ def _draw_before(
 
 
 def _settled(
-    frame: Frame, request: DrawRequest, before: tuple[str, int] | None
+    frame: SamplingFrame, request: DrawRequest, before: tuple[str, int] | None
 ) -> tuple[Design, int]:
     """Return the design and the seed; other ones than before would mix two draws."""
     seed = seed_of(request.seed)

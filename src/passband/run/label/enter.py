@@ -11,9 +11,14 @@ from typing import Any
 from passband.errors import InvalidInput, Place
 from passband.readers import BY_HAND, UNKNOWN_DESIGN
 from passband.run.label.resolve import ResolvedRow, Resolver
-from passband.run.label.sheet import read_sheet
-from passband.run.label.ticket import Ticket
-from passband.run.label.value import is_empty, label_word, parse_label, parse_scale
+from passband.run.label.sheet import (
+    Ticket,
+    is_empty,
+    label_word,
+    parse_label,
+    parse_scale,
+    read_sheet,
+)
 from passband.trials import RunRecord, ScorerEntry, ScoreRow, ScorerRecord, Store, Trials
 
 Scale = tuple[float, float]

@@ -1,4 +1,4 @@
-"""The trials that can be labelled: those that a scorer has seen, with what their labeller reads."""
+"""List the trials that can be labelled: those with a score by the judge."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.readers import JudgeScores, judge_scores, label_scorers
-from passband.trials import Choice, RunRecord, ScorerRecord, Trials, canonical
+from passband.trials import RunRecord, ScorerRecord, TrialFilter, Trials, canonical_json
 
 
 @dataclass(frozen=True)
-class Reading:
+class TrialText:
     """What a labeller reads of one trial."""
 
     question: str
@@ -22,7 +22,7 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class SamplingFrame:
     """The trials of one run that a judge has seen."""
 
     trials: Trials
@@ -38,27 +38,27 @@ class Frame:
     def name(self) -> str:
         return f"{self.run.task} by {self.run.label}"
 
-    def reading(self, key: str, trial: int) -> Reading:
+    def reading(self, key: str, trial: int) -> TrialText:
         """Return the question and the answer of a trial."""
         number = self._numbers[key]
-        record = self.trials.chosen(self.run, Choice()).problem(number).record
-        return Reading(_question(record), read_answer(self.trials, self.run, (number, trial)))
+        record = self.trials.chosen(self.run, TrialFilter()).problem(number).record
+        return TrialText(_question(record), read_answer(self.trials, self.run, (number, trial)))
 
 
 def read_answer(trials: Trials, run: RunRecord, number: tuple[int, int]) -> str:
     """Return what the model answered; the last text of a conversation."""
-    row = trials.chosen(run, Choice()).trial(*number)
+    row = trials.chosen(run, TrialFilter()).trial(*number)
     return row.text or _last_text(row.transcript or ())
 
 
 def frame_of(
     trials: Trials, run: RunRecord, scorer: str | None = None, labeller: str | None = None
-) -> Frame:
+) -> SamplingFrame:
     """Return the trials of a run that may be drawn, with the labels that `labeller` has given."""
     run.refuse_averages()
     judge = judge_to_label(run, scorer)
     label = labeller if labeller in [one.name for one in label_scorers(run)] else None
-    return Frame(trials, run, judge, judge_scores(trials, run, judge, label))
+    return SamplingFrame(trials, run, judge, judge_scores(trials, run, judge, label))
 
 
 def judge_to_label(run: RunRecord, name: str | None = None) -> ScorerRecord:
@@ -79,7 +79,7 @@ def judge_to_label(run: RunRecord, name: str | None = None) -> ScorerRecord:
 
 def fingerprint(run: RunRecord) -> str:
     """Return what tells a run from others; merged, moved and copied it stays the same."""
-    return hashlib.sha256(canonical([run.task, run.model, run.name]).encode()).hexdigest()[:12]
+    return hashlib.sha256(canonical_json([run.task, run.model, run.name]).encode()).hexdigest()[:12]
 
 
 def _question(record: Mapping[str, Any]) -> str:

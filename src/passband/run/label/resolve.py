@@ -1,4 +1,4 @@
-"""The trials that the rows of a file of labels are about."""
+"""Find the trials that the rows of a label file are about."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 from passband.errors import InvalidInput, Place, nearest
 from passband.files import unguarded
 from passband.run.label.frame import fingerprint, read_answer
-from passband.run.label.sheet import SheetRow
-from passband.run.label.ticket import Ticket, digest_of
+from passband.run.label.sheet import SheetRow, Ticket, digest_of
 from passband.trials import RunRecord, Trials
 
 

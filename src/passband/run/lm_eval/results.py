@@ -20,7 +20,7 @@ from typing import Any
 from passband.errors import InvalidInput, PassbandError, warn
 from passband.generate import Sampling
 from passband.run.problems import FirstProblems
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.run.task_run import TaskRun
 from passband.score import CORPUS_METRICS, aggregations
 from passband.stats.interval import Estimate
@@ -151,7 +151,7 @@ _SECTIONS = (
 
 
 def shaped_results(
-    finished: Finished, config: Mapping[str, Any], *, log_samples: bool, level: float
+    finished: RunResult, config: Mapping[str, Any], *, log_samples: bool, level: float
 ) -> dict[str, Any]:
     """Return the results of every task; `config` is how the run was called for."""
     shaped: dict[str, Any] = {name: {} for name in _SECTIONS}
@@ -198,7 +198,7 @@ def _add_task(shaped: dict[str, Any], task_run: TaskRun, summary: RunSummary) ->
         shaped[section][task.name] = value
 
 
-def _add_groups(shaped: dict[str, Any], finished: Finished, request: Request) -> None:
+def _add_groups(shaped: dict[str, Any], finished: RunResult, request: Request) -> None:
     """Add the means over groups of tasks to the results, and by themselves as `groups`."""
     groups = {g.alias or g.name: g for run in finished.task_runs for g in run.task.groups}
     if not groups:

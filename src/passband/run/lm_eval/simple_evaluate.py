@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import ConflictingArguments, InvalidInput, WrongType
-from passband.generate import Model, Provider
+from passband.generate import Model, Provider, Subject, adapted
 from passband.run.lm_eval.arguments import (
     check_batch_size,
     gen_fields,
@@ -25,9 +25,9 @@ from passband.run.lm_eval.results import shaped_results
 from passband.run.problems import first_share
 from passband.run.progress import make_watcher
 from passband.run.request import RunRequest, make_request
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.stats import as_level
-from passband.tasks import Adjustments, ProblemSet, Task
+from passband.tasks import Overrides, ProblemSet, Task
 
 
 def simple_evaluate(
@@ -87,7 +87,7 @@ def simple_evaluate(
     _add(options, "base_url", base_url)
     _add(options, "concurrency", concurrency)
     prompts = _Prompts.of(chosen, apply_chat_template, fewshot_as_multiturn)
-    changes = Adjustments(
+    changes = Overrides(
         system=_system(system_instruction),
         num_fewshot=_shots(num_fewshot),
         gen=gen_fields(gen_kwargs, single),
@@ -151,9 +151,8 @@ class _Prompts:
         return cls(bool(template if turns is None else turns))
 
 
-def _check_model(model: object) -> None:
-    known = isinstance(model, str) or callable(model)
-    if not known and not any(hasattr(model, name) for name in ("generate", "answer")):
+def _check_model(model: Model) -> None:
+    if not isinstance(adapted(model), (str, Provider, Subject)) and not callable(model):
         raise WrongType(f"model must be a name, a Provider or a function; got {model!r}.")
 
 
@@ -198,14 +197,14 @@ def _prepared(request: RunRequest, prompts: _Prompts, share: float | None) -> Ru
     """Return a request whose tasks write examples as turns, and ask a share of their problems."""
     tasks = list(request.tasks)
     if prompts.as_turns:
-        turns = Adjustments(fewshot_as_turns=True)
+        turns = Overrides(fewshot_as_turns=True)
         tasks = [turns.apply(t) if isinstance(t.load, ProblemSet) else t for t in tasks]
     if share is not None:
         tasks = [first_share(task, share) for task in tasks]
     return replace(request, tasks=tasks)
 
 
-def _run(request: RunRequest, progress: bool | None) -> Finished:
+def _run(request: RunRequest, progress: bool | None) -> RunResult:
     """Run, and raise the signal that ended the run; its trials are recorded."""
     watcher = make_watcher(progress)
     try:

@@ -1,4 +1,4 @@
-"""One batch of trials: attempt after attempt, until there are answers or a reason for none.
+"""Request one batch of trials, attempt after attempt, until it is answered or given up.
 
 Whether there is another attempt depends on how the last one failed and never on the answer, so
 that the recorded trials are the model's, not a selection of them.
@@ -126,14 +126,16 @@ class PendingBatch:
         return rows
 
 
-class Asker:
+class Attempts:
     """Sends batches to subjects, as the endpoint allows, and notes each failed attempt."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, problems: int = 1) -> None:
+        """`problems` is the number that the largest task has."""
         self._endpoint = endpoint
         self._patience = endpoint.patience
-        self._unanswered = 0
-        self._errors = 0  # of a task's own code
+        self._problems = problems
+        self._unanswered: list[int] = []  # the problem of each batch that was given up
+        self._errors: list[int] = []  # the problem of each error of a task's own code
         self._gives_several = False  # whether a request for several completions was answered
         self.last_loss = ""  # why the last batch was given up
         self.warnings: dict[str, str] = {}  # that the user should see once, by what they are about
@@ -226,13 +228,13 @@ class Asker:
         if isinstance(fault, Rejected):
             return self._rejection(batch, fault)
         if isinstance(fault, GaveUp):
-            return self._lost(fault, "gave_up")
+            return self._lost(batch, fault, "gave_up")
         if isinstance(fault, TaskError):
-            return self._errored(fault)
+            return self._errored(batch, fault)
         batch.replies += 1
         if batch.replies < self._patience.replies:
             return None
-        return self._lost(fault, "invalid" if isinstance(fault, InvalidReply) else "gave_up")
+        return self._lost(batch, fault, "invalid" if isinstance(fault, InvalidReply) else "gave_up")
 
     def _unavailable(self, batch: PendingBatch, fault: Unavailable, known: int) -> Status | None:
         if fault.elsewhere:  # one address is down, and the model is not
@@ -244,7 +246,7 @@ class Asker:
             raise BatchRefused  # perhaps for its n, in words that are not known
         if batch.failures < self._patience.attempts:
             return None
-        return self._lost(fault, "gave_up")
+        return self._lost(batch, fault, "gave_up")
 
     def _failed(self, batch: PendingBatch, fault: Unavailable, known: int) -> None:
         if fault.everyone and fault.http is None and not self._endpoint.answered:
@@ -262,37 +264,42 @@ class Asker:
         if any(completion.finish != "unknown" for completion in fault.completions):
             self._endpoint.succeeded()
             return "unknown"
-        return self._lost(fault, "unknown")
+        return self._lost(batch, fault, "unknown")
 
     def _rejection(self, batch: PendingBatch, fault: Rejected) -> Status:
         if len(batch.trials) > 1:
             batch.limited += 1
             raise BatchRefused
-        return self._lost(fault, "invalid")
+        return self._lost(batch, fault, "invalid")
 
-    def _lost(self, fault: ProviderFault, status: Status) -> Status:
+    def _lost(self, batch: PendingBatch, fault: ProviderFault, status: Status) -> Status:
         """Give up the batch, or the run if batch after batch gets no answer."""
-        self._unanswered += 1
+        self._unanswered.append(batch.problem)
         self.last_loss = fault.detail
-        if self._is_unheard and self._unanswered >= self._patience.unanswered:
+        if self._is_hopeless(self._unanswered, self._patience.unanswered):
             raise NothingAnswered(f"no request has been answered. Last: {fault.detail}")
         return status
 
-    def _errored(self, fault: TaskError) -> Status:
+    def _errored(self, batch: PendingBatch, fault: TaskError) -> Status:
         """Give up the batch, or the run if the task's code fails time after time."""
-        self._errors += 1
+        self._errors.append(batch.problem)
         self.last_loss = fault.detail
-        if self._is_unheard and self._errors >= self._patience.errors:
+        if self._is_hopeless(self._errors, self._patience.errors):
             raise NothingAnswered(
-                f"the first {self._errors} trials all ended in an error of the task or its model. "
-                f"Last: {fault.detail}"
+                f"the first {len(self._errors)} trials all ended in an error of the task or its "
+                f"model. Last: {fault.detail}"
             )
         return "errored"
 
-    @property
-    def _is_unheard(self) -> bool:
-        """Whether no trial was ever answered, by this process or an earlier one."""
-        return not (self._endpoint.answered or self._endpoint.answered_before)
+    def _is_hopeless(self, losses: Sequence[int], limit: int) -> bool:
+        """Return whether `limit` trials were lost before any was answered, ever.
+
+        They have to be of `limit` problems too, or of all: the trials of one problem may fail for
+        a reason that lies in its prompt, and come one after another where a batch was refused.
+        """
+        if self._endpoint.answered or self._endpoint.answered_before or len(losses) < limit:
+            return False
+        return len(set(losses)) >= min(limit, self._problems)
 
     def _pause(self, times: int) -> float:
         pause = self._patience.first_pause * 2.0 ** min(times, 20)
@@ -349,7 +356,7 @@ def _log_attempt(
         "request",
         INFO if fault else DEBUG,
         model=subject.name,
-        address=getattr(subject, "address", None),
+        address=subject.address,
         problem=batch.problem,
         trial=batch.trials[0],
         n=len(batch.trials),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from passband.log import INFO, event
 from passband.run.before_asking import nothing_to_ask
 from passband.run.budget import Budget
 from passband.run.judge.judges import Judges
-from passband.run.loop.attempts import Asker, BatchRefused, NothingAnswered, PendingBatch
+from passband.run.loop.attempts import Attempts, BatchRefused, NothingAnswered, PendingBatch
 from passband.run.loop.endpoint import Endpoint, Stopping
 from passband.run.loop.first_scores import FirstScores, ScorersFailed
 from passband.run.loop.queue import Queue
@@ -142,7 +142,8 @@ class Runner:
         self.started = time.monotonic()
         self.endpoint = Endpoint(self.patience, clock=clock)
         self.endpoint.answered_before = any(task_run.counters.done for task_run in self.task_runs)
-        self.asker = Asker(self.endpoint)
+        largest = max((len(task_run.problems) for task_run in self.task_runs), default=1)
+        self.asker = Attempts(self.endpoint, largest)
         self._open = dict.fromkeys(self.task_runs, 0)
         self._first_scores = FirstScores(
             self.task_runs, self.store.directory, self.patience.unscored
@@ -328,7 +329,7 @@ class Runner:
 
     async def _record(self, task_run: TaskRun, rows: list[TrialRow], batch: PendingBatch) -> None:
         """Hand rows to the recorder; trials that cost much count as in flight until committed."""
-        is_costly = getattr(task_run.subject, "is_costly", False)
+        is_costly = task_run.subject.is_costly
         is_doubtful = self._first_scores.is_doubtful
         # The next choice, or whether there is a next request, depends on these rows.
         at_once = is_costly or task_run.counters.is_chosen or is_doubtful
@@ -439,9 +440,7 @@ class Runner:
         """Drop the connections from before a sleep of the machine: they are dead."""
         self._warn(f"the machine slept for {seconds:.0f} s; reconnecting.")
         for subject in self._subjects(self._open):
-            reset: Callable[[], Awaitable[None]] | None = getattr(subject, "reset", None)
-            if reset is not None:
-                await reset()
+            await subject.reset()
 
     def _pass_on_notes(self) -> None:
         """Show what the subjects have to say about their requests, each note once."""

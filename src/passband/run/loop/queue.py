@@ -1,4 +1,4 @@
-"""The dispatcher: blocks of every task's schedule, and those to request again one by one."""
+"""Hand out batches from every task's schedule, and single trials to request again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From answers to rows on disk: a buffer, one writer thread, and news of each commit.
+"""Buffer answers, write them in one thread, and report each commit.
 
 Rows are scored by the quick scorers on their way and committed together, at the latest a
 twentieth of a second after they came. Slow and async scorers work on rows that are already safe;

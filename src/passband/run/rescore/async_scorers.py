@@ -1,4 +1,4 @@
-"""Async scorers on rows that are recorded already, from code that is not async itself."""
+"""Run async scorers on recorded trials from synchronous code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts given again: how often a program gets another one under another hash seed.
+"""Measure how often a program gets another verdict under another hash seed.
 
 A first verdict counts, whatever the second says. The second ones are stored beside them, and how
 far they differ is part of the interval (`passband.stats.interval.flips`).
@@ -23,7 +23,7 @@ from passband.score import (
     hash_seed,
     outcome_in,
 )
-from passband.trials import Choice, ScoreRow, Store, Trials
+from passband.trials import ScoreRow, Store, TrialFilter, Trials
 
 _EACH = 16  # programs for which another interpreter of their hash seed is worth starting
 _LONGER = 2.0  # times the limits, for a program that ran out of them
@@ -91,7 +91,7 @@ class _Rechecking:
         """Read the verdicts that there are, the first ones and the second ones."""
         run = trials.run_numbered(self._run_number)
         keys = {problem.number: problem.key for problem in trials.problems(run.number)}
-        self._seed, self._chosen = run.name, trials.chosen(run, Choice())
+        self._seed, self._chosen = run.name, trials.chosen(run, TrialFilter())
         self._numbers = {key: number for number, key in keys.items()}
         self._first = {
             TrialRef(keys[problem], trial): score

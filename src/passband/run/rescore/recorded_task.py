@@ -1,4 +1,4 @@
-"""Tasks rebuilt from their trials: the recorded problems, settings and scorers, without any file.
+"""Rebuild a task from its trials: recorded problems, settings and scorers, without its file.
 
 A run directory holds every prompt with what its answers are compared with, the settings of the
 requests and the specifications of the scorers. That is all that further trials take, so they can be

@@ -1,4 +1,4 @@
-"""Scores for trials that are recorded already: after a crash, or by another scorer."""
+"""Score recorded trials: after a crash, or with other scorers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FEW = 50  # of scorers that take their time
 
 
 @dataclass(frozen=True)
-class Rescoring:
+class RunScorers:
     """The scorers that a run's completions are to be scored by."""
 
     run: RunRecord
@@ -97,7 +97,7 @@ def chosen_scorers(
     *,
     trust: bool = False,
     is_judged: bool = False,
-) -> list[Rescoring]:
+) -> list[RunScorers]:
     """Return which scorers each run gets: its task's, and further ones by name.
 
     With `is_judged` one more is to come, so that a run may have none of its own.
@@ -116,19 +116,19 @@ def chosen_scorers(
     for run in chosen:
         added = [make_scorer(name, name, {}, steps) for name in names]
         if run.task not in known and (run.is_imported or _is_of_inspect(run)):
-            plans.append(Rescoring(run, (), added) if is_judged else _of_imported(run, added))
+            plans.append(RunScorers(run, (), added) if is_judged else _of_imported(run, added))
             continue
         if run.adaptive is not None and run.task not in known:
-            plans.append(Rescoring(run, _recorded_scorers(run), added))
+            plans.append(RunScorers(run, _recorded_scorers(run), added))
             continue
         try:
             task = known.get(run.task) or _recorded_task(run, trust)
         except UnknownName:
             if not is_judged:  # a judge needs the recorded problems alone
                 raise
-            plans.append(Rescoring(run, (), added))
+            plans.append(RunScorers(run, (), added))
             continue
-        plans.append(Rescoring(run, task.scorers, added, task.truncated))
+        plans.append(RunScorers(run, task.scorers, added, task.truncated))
     return plans
 
 
@@ -178,7 +178,7 @@ def rescore_run(
     return Rescored(added, tuple(dict.fromkeys(plan.run.task for plan in plans)))
 
 
-def _with_judges(plan: Rescoring, judging: Judging | None) -> Rescoring:
+def _with_judges(plan: RunScorers, judging: Judging | None) -> RunScorers:
     """Return a plan with the judges that are wanted; with none of them where nothing is asked."""
     if judging is None:
         own = [scorer for scorer in plan.own if not isinstance(scorer, JudgeScorer)]
@@ -191,7 +191,7 @@ def _with_judges(plan: Rescoring, judging: Judging | None) -> Rescoring:
 
 def score_again(
     store: Store,
-    plan: Rescoring,
+    plan: RunScorers,
     *,
     main: bool = False,
     truncated: Truncated | None = None,
@@ -344,7 +344,7 @@ def _recorded_task(run: RunRecord, trust: bool) -> Task:
     return load_task(found[0], trust=trust)
 
 
-def _of_imported(run: RunRecord, added: Sequence[Scorer]) -> Rescoring:
+def _of_imported(run: RunRecord, added: Sequence[Scorer]) -> RunScorers:
     """Return the rescoring of a run whose task, however it is named, is not one of passband's."""
     if not added:
         how = "was imported" if run.is_imported else "was recorded"
@@ -352,7 +352,7 @@ def _of_imported(run: RunRecord, added: Sequence[Scorer]) -> Rescoring:
             f"{run.task} {how} with its scores, and the scorers that gave them are not "
             f"known here; name one with --scorer, or a task with --task."
         )
-    return Rescoring(run, (), added)
+    return RunScorers(run, (), added)
 
 
 def _entry(record: ScorerRecord) -> ScorerEntry:

@@ -1,4 +1,4 @@
-"""The seam that decides what is asked next: committed rows in, the next block out.
+"""Decide which block of trials is requested next, from the rows that are committed.
 
 "Every problem n times" is one schedule; adaptive selection, allocation by variance and sequential
 stopping are others. A schedule sees only rows that are on disk, with all their scores, so that a

@@ -1,4 +1,4 @@
-"""The plan of `passband gate --settle`: laid down, hashed and saved before the first look.
+"""Plan `passband gate --settle`: fixed, hashed and saved before the first look.
 
 What settling a gate will probably take, before anything is asked.
 """
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.run.settle.side import Held
+from passband.run.settle.side import RecordedTask
 from passband.stats.decision import LookErrors, content_hash, load_content, save_content
 from passband.stats.sequential import LookPlan, likely_rounds
 from passband.summary import GateLine
-from passband.trials import differences
+from passband.trials import setting_differences
 
 FORMAT = "passband settle 1"
 _GOAL = ("policy", "base", "new", "max_cost", "max_rounds")  # what the command says
@@ -79,7 +79,9 @@ class SettlePlan:
     def require_goal(self, other: SettlePlan, path: Path) -> None:
         """Refuse a command whose goal is another than the plan's, which has begun."""
         old, new = ({name: _plain(plan)[name] for name in _GOAL} for plan in (self, other))
-        changed = [f"{name} was {was}, is {now}" for name, was, now in differences(old, new)]
+        changed = [
+            f"{name} was {was}, is {now}" for name, was, now in setting_differences(old, new)
+        ]
         if changed:
             raise InvalidInput(
                 f"{path} is the plan of this gate, and it has begun: {'; '.join(changed)}. A plan "
@@ -139,7 +141,7 @@ _TIMES = (0.0, -1.0, -2.5, -5.0)  # the tolerance
 
 
 @dataclass(frozen=True)
-class Likely:
+class ExpectedEnd:
     """How a plan ends on average if the new model differs by this much."""
 
     difference: float
@@ -155,8 +157,8 @@ class SettleForecast:
     path: Path
     has_begun: bool
     round_cost: float | None  #: of both models
-    held: tuple[Held, ...]
-    likely: tuple[Likely, ...]
+    held: tuple[RecordedTask, ...]
+    likely: tuple[ExpectedEnd, ...]
 
     def cost_to(self, rounds: float) -> float | None:
         """Return what it costs to bring every task of both models to these rounds."""
@@ -187,7 +189,7 @@ class SettleForecast:
         }
 
 
-def likely_ends(plan: SettlePlan, lines: Sequence[GateLine]) -> Iterator[Likely]:
+def likely_ends(plan: SettlePlan, lines: Sequence[GateLine]) -> Iterator[ExpectedEnd]:
     """Yield the likely ends of the comparison that is the hardest to settle."""
     required = [line for line in lines if line.tier == "required"]
     noises = {noise / line.tolerance: line for line in required if (noise := _noise(line))}
@@ -198,7 +200,7 @@ def likely_ends(plan: SettlePlan, lines: Sequence[GateLine]) -> Iterator[Likely]
     for times in _TIMES:
         difference = times * line.tolerance  # a gain
         shown = -difference if line.lower_is_better else difference
-        yield Likely(shown, *likely_rounds(looks, _noise(line), difference))
+        yield ExpectedEnd(shown, *likely_rounds(looks, _noise(line), difference))
 
 
 def _noise(line: GateLine) -> float:

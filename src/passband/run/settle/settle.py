@@ -1,4 +1,4 @@
-"""`passband gate --settle`: top two runs up in complete rounds until a gate is decided.
+"""Top two runs up in complete rounds until a gate is decided: `passband gate --settle`.
 
 The looks, the errors and the budget are laid down in a plan before the first look. At each look the
 gate is made of the first rounds of both runs, so that a process that was killed goes on as if it
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from passband.errors import ExitCode, InvalidInput, PassbandError
-from passband.notes import decided_early
+from passband.notes import Note
 from passband.run.loop.loop import Ending
 from passband.run.progress import Watcher
 from passband.run.settle.plan import (
@@ -27,7 +27,7 @@ from passband.run.settle.plan import (
     read_end,
     write_end,
 )
-from passband.run.settle.side import Held, SettleSide
+from passband.run.settle.side import RecordedTask, SettleSide
 from passband.run.task_run import fits
 from passband.stats.metric import parse_name
 from passband.stats.sequential import looks_from
@@ -140,7 +140,7 @@ class Settling:
             cost_before=None if None in costs else sum(cost or 0.0 for cost in costs),
         )
 
-    def held(self) -> tuple[dict[str, Held], dict[str, Held]]:
+    def held(self) -> tuple[dict[str, RecordedTask], dict[str, RecordedTask]]:
         """Return what both sides hold of each task."""
         base, new = self._sides
         return base.held(), new.held()
@@ -150,7 +150,7 @@ class Settling:
         most = max(max(parse_name(line.metric).ks or (1,)) for line in self._first.lines)
         return 2 if most == 1 else most + 1
 
-    def _most_rounds(self, held: tuple[dict[str, Held], ...], there: int) -> int:
+    def _most_rounds(self, held: tuple[dict[str, RecordedTask], ...], there: int) -> int:
         """Return how many rounds the budget allows, those that are there included."""
         most = self._request.max_rounds or _FARTHEST
         if self._request.max_cost is not None:
@@ -340,7 +340,7 @@ def _worth(pair: Pair) -> float:
     return float(asked[0] if np.ptp(asked) == 0 else len(asked) / (1.0 / asked).sum())
 
 
-def _affordable(tasks: Sequence[Held], money: float) -> int:
+def _affordable(tasks: Sequence[RecordedTask], money: float) -> int:
     """Return to how many rounds the money brings these tasks, at what rounds cost so far."""
     rounds = min(one.rounds for one in tasks)
     while rounds < _FARTHEST:
@@ -406,3 +406,17 @@ def _check_metrics(result: GateResult) -> None:
                 f"--settle is for metrics whose errors under repeated looks are known, pass@k and "
                 f"pass^k; got {line.metric!r}."
             )
+
+
+def decided_early(look: int, looks: int, rounds: int) -> Note:
+    """Note that a difference was decided before the last planned look, and so looks too large.
+
+    >>> print(decided_early(3, 9, 4))
+    decided at look 3 of 9, after 4 rounds: stopped early, the value tends to overstate
+    """
+    return Note(
+        "decided-early",
+        f"decided at look {look} of {looks}, after {rounds} rounds: stopped early, the value tends "
+        "to overstate",
+        "weak",
+    )

@@ -1,4 +1,4 @@
-"""One of the two runs that a gate tops up: what is there, what a round costs, asking for more."""
+"""One of the two runs that a gate tops up: recorded trials, cost of a round, further requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from passband.trials import RunRecord, Trials, is_run_directory
 
 
 @dataclass(frozen=True)
-class Held:
+class RecordedTask:
     """What a run directory holds of one task of the model."""
 
     problems: int
@@ -70,7 +70,7 @@ class SettleSide:
                 "created": {run.task: run.created for run in runs},
             }
 
-    def held(self) -> dict[str, Held]:
+    def held(self) -> dict[str, RecordedTask]:
         """Return what is there of each task."""
         with Trials(self.directory) as trials:
             return {run.task: self._held(trials, run) for run in self._runs(trials)}
@@ -160,11 +160,11 @@ class SettleSide:
             )
         return runs
 
-    def _held(self, trials: Trials, run: RunRecord) -> Held:
+    def _held(self, trials: Trials, run: RunRecord) -> RecordedTask:
         known = trials.cost(run.number)
         price = self._price(run)
         cost = known or (None if price is None else price.of(*trials.tokens(run.number)))
-        return Held(
+        return RecordedTask(
             len(trials.numbers(run.number)),
             trials.rounds_there(run),
             trials.trial_count(run.number),

@@ -1,14 +1,15 @@
-"""Leading a run in shards: prepare, start, follow, merge, close.
+"""Lead a run in shards: prepare, launch, follow, merge, close.
 
 The stores of the shards are the truth. The leading process keeps nothing that they do not hold: if
-it is killed, the next one merges the stores that it finds and asks for what is missing then, in as
-many shards as it likes.
+it is killed, the next one merges the stores that it finds and requests what is missing then, in as
+many shards as it likes. The shards are processes of this machine, or actors of a Ray cluster.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 
 from passband.errors import InvalidInput
 from passband.run.budget import Budget
@@ -17,13 +18,23 @@ from passband.run.loop.loop import Ending
 from passband.run.prepare import load_problems
 from passband.run.progress import TaskProgress, Watcher
 from passband.run.request import RunRequest
-from passband.run.session import Finished, OnStart, make_subjects, prepare_all, run_session
+from passband.run.session import OnStart, RunResult, make_subjects, prepare_all, run_session
 from passband.run.shards.folder import leading, merge_stores
 from passband.run.shards.launch import Launch, Launcher
-from passband.run.shards.launchers import make_launcher
 from passband.run.shards.lead import Lead
+from passband.run.shards.local import LocalProcesses
 from passband.run.task_run import TaskRun
+from passband.system import available_cpus
 from passband.trials import Store
+
+
+def make_launcher(launch: Launch, directory: Path) -> Launcher:
+    """Return the launcher of shards whose stores are in a directory."""
+    if launch.on is None:
+        return LocalProcesses(cpus=max(1, available_cpus() // launch.shards))
+    from passband.run.shards.ray import RayActors  # heavy, and seldom needed
+
+    return RayActors(launch.on, launch.shards, directory)
 
 
 def run_shards(
@@ -32,7 +43,7 @@ def run_shards(
     watcher: Watcher,
     on_start: OnStart | None = None,
     launcher: Launcher | None = None,
-) -> Finished:
+) -> RunResult:
     """Request every missing trial in shards, and return the run as if one process had asked."""
     began = time.monotonic()
     _require_names(request)

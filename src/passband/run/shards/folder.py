@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from passband.run.progress import Watcher
-from passband.trials import LOCK_FILE, SHARDS, Busy, Lock, holder, is_run_directory, merge
+from passband.trials import (
+    LOCK_FILE,
+    SHARDS_FOLDER,
+    Busy,
+    Lock,
+    holder,
+    is_run_directory,
+    merge_directories,
+)
 
 _Result = TypeVar("_Result")
 _RELEASE = 60.0  # seconds that a directory may be in use
@@ -25,7 +33,7 @@ _pause = time.sleep
 @contextmanager
 def leading(directory: Path) -> Iterator[Path]:
     """Hold the right to lead a run, and yield the folder of its shards; empty, it is removed."""
-    folder, is_new = directory.absolute() / SHARDS, not directory.exists()
+    folder, is_new = directory.absolute() / SHARDS_FOLDER, not directory.exists()
     try:
         lock = _locked(folder)
     except Busy:
@@ -56,7 +64,7 @@ def _locked(folder: Path) -> Lock:
 
 def refuse_led(directory: Path) -> None:
     """Refuse to ask for trials of a run that another process leads in shards."""
-    leader = holder(directory / SHARDS)
+    leader = holder(directory / SHARDS_FOLDER)
     if leader is not None:
         raise Busy(f"{directory} is in use by {leader}, which asks for it in shards.") from None
 
@@ -64,7 +72,7 @@ def refuse_led(directory: Path) -> None:
 def merge_leftovers(directory: Path, watcher: Watcher, *, moved_server: bool = False) -> None:
     """Merge the stores of shards whose leading process was killed, if there are any."""
     refuse_led(directory)
-    if (directory / SHARDS).is_dir():
+    if (directory / SHARDS_FOLDER).is_dir():
         with leading(directory) as folder:
             merge_stores(folder, directory, watcher, moved_server=moved_server)
 
@@ -78,7 +86,7 @@ def merge_stores(
     if stores:
         shards = "1 shard" if len(stores) == 1 else f"{len(stores)} shards"
         watcher.note(f"merging {shards} of an earlier run that was cut off")
-        once_free(lambda: merge(stores, directory, moved_server=moved_server))
+        once_free(lambda: merge_directories(stores, directory, moved_server=moved_server))
     for path in left:
         shutil.rmtree(path)
 

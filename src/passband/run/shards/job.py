@@ -1,4 +1,4 @@
-"""What is sent to the process of a shard: names and settings, from which it makes the rest."""
+"""Describe a shard to the process that asks for it: names and settings that can be pickled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from passband.errors import PassbandError
 from passband.generate import Connection
 from passband.run.judge.choice import JudgeChoice
 from passband.run.request import Recipe, RunRequest
-from passband.run.session import Elsewhere
+from passband.run.session import TrialMasks
 from passband.run.settings import Settings
 from passband.run.task_run import Price
 from passband.version import __version__
@@ -27,7 +27,7 @@ class ShardJob:
     settings: Settings
     price: Price | None
     judge: JudgeChoice | None
-    elsewhere: Elsewhere
+    elsewhere: TrialMasks
     folder: str  # that relative paths are relative to
     imports: Sequence[str] = ()  # plug-in modules
     version: str = __version__

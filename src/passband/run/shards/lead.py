@@ -23,26 +23,35 @@ from passband import plugins
 from passband.errors import InvalidInput, PassbandError
 from passband.run.budget import Budget
 from passband.run.loop.loop import Ending
-from passband.run.progress import Progress, ShardCounts, TaskProgress, Watcher
+from passband.run.progress import RunProgress, ShardCounts, TaskProgress, Watcher
 from passband.run.request import RunRequest
-from passband.run.session import Elsewhere, OnStart
+from passband.run.session import OnStart, TrialMasks
 from passband.run.shards.folder import once_free
 from passband.run.shards.job import ShardJob
 from passband.run.shards.launch import Launch, Launcher, Running
 from passband.run.shards.leases import Leases
 from passband.run.shards.shard import Shard
-from passband.run.shards.wire import Ended, Event, Failed, Lost, Note, Stop, Tick, Warn
+from passband.run.shards.wire import (
+    Ended,
+    Event,
+    Failed,
+    Lost,
+    ShardNote,
+    ShardWarning,
+    StopOrder,
+    Tick,
+)
 from passband.run.task_run import TaskRun
-from passband.trials import SHARDS, Trials, is_run_directory, merge
+from passband.trials import SHARDS_FOLDER, Trials, is_run_directory, merge_directories
 
 
 def total_progress(
     before: Sequence[TaskProgress],
-    shards: Iterable[Progress],
-    running: Iterable[Progress],
+    shards: Iterable[RunProgress],
+    running: Iterable[RunProgress],
     elapsed: float,
     counts: ShardCounts,
-) -> Progress:
+) -> RunProgress:
     """Add up tasks as they were before, and every shard's part; rates are of those that run."""
     every, asking = list(shards), list(running)
     tasks = [_task(task, [t for one in every for t in one.tasks]) for task in before]
@@ -53,7 +62,7 @@ def total_progress(
     for one in every:
         retries.update(one.retries)
     waiting = [one.waiting for one in asking if one.waiting is not None]
-    return Progress(
+    return RunProgress(
         tasks=tasks,
         rate=sum(rates) if rates else None,
         seconds_left=max(known, default=None) if len(known) == len(left) else None,
@@ -104,12 +113,12 @@ _ENDINGS: Sequence[Ending] = ("terminated", "interrupted", "max_cost")
 
 
 @dataclass
-class Part:
+class LedShard:
     """One shard, as the leading process sees it."""
 
     job: ShardJob
     process: Running
-    progress: Progress | None = None
+    progress: RunProgress | None = None
     ending: Ending | None = None
     failure: PassbandError | None = None
     merging: Future[None] | None = None
@@ -144,9 +153,9 @@ class Lead:
         self._leases = Leases(
             self._money, request.settings.concurrency, launch.shards, trial=budget.trial
         )
-        self._parts: list[Part] = []
+        self._parts: list[LedShard] = []
         self._shown: set[str] = set()
-        self._stop: Stop | None = None
+        self._stop: StopOrder | None = None
         self._patience_ends = float("inf")  # when a shard that does not stop is ended
         self._ending: Ending = "finished"
         self._lost = 0
@@ -161,7 +170,7 @@ class Lead:
             if on_start is not None:
                 on_start(self.stop)
             self._parts = [
-                Part(job, self._started(place, job)) for place, job in enumerate(self._jobs())
+                LedShard(job, self._started(place, job)) for place, job in enumerate(self._jobs())
             ]
             while any(part.is_asking for part in self._parts):
                 self._launcher.wait(_LOOK)
@@ -185,7 +194,7 @@ class Lead:
     def _halt(self, seconds: float | None = None) -> None:
         """Let all shards stop in good order; a process that is stuck is not waited for."""
         drain = self._request.settings.patience.drain if seconds is None else seconds
-        self._stop = Stop(drain)
+        self._stop = StopOrder(drain)
         self._patience_ends = min(self._patience_ends, time.monotonic() + drain + _GRACE)
 
     # -- steps -----------------------------------------------------------------------------
@@ -210,7 +219,7 @@ class Lead:
                 judge = replace(judge, concurrency=shard.part_of(judge.concurrency), canaries=0)
             yield ShardJob(
                 request.recipe,
-                self._directory / SHARDS / shard.directory_name,
+                self._directory / SHARDS_FOLDER / shard.directory_name,
                 settings,
                 request.price,
                 judge,
@@ -233,7 +242,7 @@ class Lead:
             )
         return own[0].name
 
-    def _recorded(self) -> Elsewhere:
+    def _recorded(self) -> TrialMasks:
         """Return the trials that need not be asked for again."""
         return {
             run.task.name: {
@@ -262,23 +271,23 @@ class Lead:
                 f"may be stuck{', or the cluster busy' if self._launch.on else ''}.",
             )
 
-    def _take(self, place: int, part: Part, event: Event) -> None:
+    def _take(self, place: int, part: LedShard, event: Event) -> None:
         if isinstance(event, Tick):
             part.progress = event.progress
             self._leases.report(place, event.spent, event.wanted, event.trial)
             done = sum(task.done for task in event.progress.tasks)
             if done > part.done:
                 part.done, part.losses = done, 0
-        elif isinstance(event, Note):
+        elif isinstance(event, ShardNote):
             self._once(self._watcher.note, event.text)
-        elif isinstance(event, Warn):
+        elif isinstance(event, ShardWarning):
             self._once(self._watcher.warn, event.text)
         elif isinstance(event, Lost):
             self._restart(place, part, event)
         else:
             self._end(place, part, event)
 
-    def _end(self, place: int, part: Part, event: Ended | Failed) -> None:
+    def _end(self, place: int, part: LedShard, event: Ended | Failed) -> None:
         """Note how a shard ended, and merge it; an error ends the others."""
         self._leases.end(place)
         if isinstance(event, Failed):
@@ -289,7 +298,7 @@ class Lead:
             part.ending = event.ending  # type: ignore[assignment]
         part.merging = self._merger.submit(self._merge, part)
 
-    def _restart(self, place: int, part: Part, event: Lost) -> None:
+    def _restart(self, place: int, part: LedShard, event: Lost) -> None:
         """Start a shard again whose process is gone; it goes on from its store."""
         self._lost += 1
         part.losses += 1
@@ -320,12 +329,14 @@ class Lead:
                 part.process.send(self._stop)
                 part.is_stopping = True
 
-    def _merge(self, part: Part) -> None:
+    def _merge(self, part: LedShard) -> None:
         """Copy the store of a shard into that of the run, and remove it."""
         directory = part.job.directory
         moved_server = self._request.settings.moved_server
         if is_run_directory(directory):
-            once_free(lambda: merge([directory], self._directory, moved_server=moved_server))
+            once_free(
+                lambda: merge_directories([directory], self._directory, moved_server=moved_server)
+            )
         shutil.rmtree(directory, ignore_errors=True)
 
     def _merge_rest(self) -> None:

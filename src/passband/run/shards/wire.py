@@ -1,4 +1,4 @@
-"""What the process of a shard reports, and the orders that it takes, as lines of JSON.
+"""Encode a shard's events and orders as lines of JSON.
 
 Up:   tick (how far it is), note, warn, and one end: how it ended, or the error that ended it.
 Down: a grant (a new lease), or stop. The end of the input means that nobody waits for the shard any
@@ -13,28 +13,28 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from passband.errors import ExitCode, InvalidInput, PassbandError
-from passband.run.progress import Progress, TaskProgress, Waiting
+from passband.run.progress import RunProgress, TaskProgress, Waiting
 
 
 @dataclass(frozen=True)
 class Tick:
     """How far a shard is, what it has spent, and what a new lease has to add."""
 
-    progress: Progress
+    progress: RunProgress
     spent: float = 0.0
     wanted: float = 0.0  # more than is left of its lease, for which it waits; 0 if it does not
     trial: float = 0.0  # what one more trial may cost; 0 if that is not known
 
 
 @dataclass(frozen=True)
-class Note:
+class ShardNote:
     """A note to the user."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Warn:
+class ShardWarning:
     """A warning to the user."""
 
     text: str
@@ -42,7 +42,7 @@ class Warn:
 
 @dataclass(frozen=True)
 class Ended:
-    """The shard came to an end, as `Finished.ending` says."""
+    """The shard came to an end, as `RunResult.ending` says."""
 
     ending: str
 
@@ -82,16 +82,16 @@ class Grant:
 
 
 @dataclass(frozen=True)
-class Stop:
+class StopOrder:
     """The order to stop in good order."""
 
     seconds: float | None = field(default=None)  # to wait for requests in flight
 
 
-Event = Tick | Note | Warn | Ended | Failed | Lost
-Order = Grant | Stop
-_EVENTS = {kind.__name__: kind for kind in (Note, Warn, Ended, Failed, Lost)}
-_ORDERS = {kind.__name__: kind for kind in (Grant, Stop)}
+Event = Tick | ShardNote | ShardWarning | Ended | Failed | Lost
+Order = Grant | StopOrder
+_EVENTS = {kind.__name__: kind for kind in (ShardNote, ShardWarning, Ended, Failed, Lost)}
+_ORDERS = {kind.__name__: kind for kind in (Grant, StopOrder)}
 
 
 def encode(message: Event | Order) -> bytes:
@@ -128,10 +128,10 @@ def decode_order(line: bytes) -> Order:
     return order
 
 
-def _progress(values: Mapping[str, Any]) -> Progress:
+def _progress(values: Mapping[str, Any]) -> RunProgress:
     tasks = [
         TaskProgress(**{**task, "tokens": tuple(task["tokens"]), "estimate": None})
         for task in values["tasks"]
     ]
     waiting = None if values["waiting"] is None else Waiting(**values["waiting"])
-    return Progress(**{**values, "tasks": tasks, "waiting": waiting})
+    return RunProgress(**{**values, "tasks": tasks, "waiting": waiting})

@@ -16,9 +16,9 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from passband.errors import ExitCode, PassbandError, describe
-from passband.run.progress import Progress
+from passband.run.progress import RunProgress
 from passband.run.request import RunRequest
-from passband.run.session import Controls, Finished
+from passband.run.session import Controls, RunResult
 from passband.run.shards.folder import once_free
 from passband.run.shards.job import ShardJob
 from passband.run.shards.wire import (
@@ -26,10 +26,10 @@ from passband.run.shards.wire import (
     Event,
     Failed,
     Grant,
-    Note,
     Order,
+    ShardNote,
+    ShardWarning,
     Tick,
-    Warn,
     decode_order,
     encode,
 )
@@ -48,7 +48,7 @@ class ShardEvents:
         self._controls: Controls | None = None
         self._orders: list[Order | None] = []
 
-    def tick(self, progress: Progress) -> None:
+    def tick(self, progress: RunProgress) -> None:
         """Send how far the shard is."""
         if self._controls is None:
             self.send(Tick(progress))
@@ -58,11 +58,11 @@ class ShardEvents:
 
     def note(self, text: str) -> None:
         """Send a note."""
-        self.send(Note(text))
+        self.send(ShardNote(text))
 
     def warn(self, text: str) -> None:
         """Send a warning."""
-        self.send(Warn(text))
+        self.send(ShardWarning(text))
 
     def send(self, event: Event) -> None:
         """Send an event; without anyone to read it, the run goes on until it is stopped."""
@@ -135,7 +135,7 @@ def run_job(job: ShardJob, events: ShardEvents) -> Event:
         return Failed(describe(error))
 
 
-def _run(request: RunRequest, events: ShardEvents) -> Finished:
+def _run(request: RunRequest, events: ShardEvents) -> RunResult:
     """Run; the directory may still be in use by a process that was lost."""
     return once_free(lambda: request.run(events, on_start=events.started))
 

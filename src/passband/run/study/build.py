@@ -1,6 +1,6 @@
 """Making a study: the runs of several models from options, or from a study file and options.
 
-Several models at several addresses: which model is asked where, by what each server serves.
+Several models at several addresses are matched by the list of models of each server.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from passband.generate import address_of, is_local, providers
 from passband.run.request import RunRequest, default_directory, make_request, shard_directory
 from passband.run.study.file import ADJUSTMENTS, StudyFile, StudyModel
 from passband.run.study.study import Study, refuse_twice
-from passband.tasks import Adjustments
+from passband.tasks import Overrides
 from passband.trials import is_run_directory
 
 Served = Callable[[str], Sequence[str] | None]
@@ -31,8 +31,8 @@ def assign_addresses(
 ) -> dict[str, tuple[str, ...]]:
     """Return the addresses of each model.
 
-    One address is that of all models, and one model is at all addresses. Several models at
-    several addresses are told apart by the list of models that each server gives.
+    One address serves all models, and one model is at all addresses. Several models at several
+    addresses are matched by the list of models of each server.
 
     >>> lists = {"http://one/v1": ("small",), "http://two/v1": ("small", "large")}
     >>> assign_addresses(["openai:small", "large", "tiny"], [*lists], lists.get)
@@ -121,7 +121,7 @@ def study_of_models(
     out: Path | None = None,
     **options: Any,
 ) -> Study:
-    """Return the study of several models with the same options, which are those of `make_request`.
+    """Return the study of several models with the same options of `make_request`.
 
     With `out`, each model has a directory in it.
     """
@@ -156,7 +156,7 @@ def study_of_file(
 ) -> Study:
     """Return the study that a file describes, or the part of it with these models.
 
-    `options` are those of `make_request`; the ones that are `given` win over the file.
+    `options` are arguments of `make_request`; those named in `given` win over the file.
     """
     parent = _parent(out or file.settings.get("out"))
     chosen = file.chosen(list(models))
@@ -182,7 +182,7 @@ def _request(
         if name not in given and name not in _OF_THE_STUDY
     }
     fields = [one["gen"] for one in (file.settings, model.settings) if "gen" in one]
-    adjustments = _adjusted(options.get("adjustments") or Adjustments(), settings, fields)
+    adjustments = _adjusted(options.get("adjustments") or Overrides(), settings, fields)
     own = {name: value for name, value in settings.items() if name not in ADJUSTMENTS}
     directory = _directory(model.model, model.settings.get("name"), parent, options)
     if model.price is not None:
@@ -204,8 +204,8 @@ def _options_of(model: str, models: Sequence[str], options: Mapping[str, Any]) -
 
 
 def _adjusted(
-    command: Adjustments, settings: Mapping[str, Any], fields: Sequence[Mapping[str, Any]]
-) -> Adjustments:
+    command: Overrides, settings: Mapping[str, Any], fields: Sequence[Mapping[str, Any]]
+) -> Overrides:
     """Return the adjustments of a command with those of a file, where the command has none."""
     own = {name: settings[name] for name in ADJUSTMENTS if name in settings and name != "gen"}
     gen = {name: value for part in (*fields, command.gen) for name, value in part.items()}

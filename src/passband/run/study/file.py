@@ -30,7 +30,15 @@ from passband.errors import InvalidInput, nearest
 from passband.run.budget import read_price
 from passband.run.study.study import refuse_twice
 from passband.run.task_run import Price
-from passband.tasks import LARGEST, Diagnostic, KeyPath, YamlFile, raise_errors, read_gen, read_yaml
+from passband.tasks import (
+    LARGEST_FILE,
+    Diagnostic,
+    KeyPath,
+    YamlFile,
+    raise_errors,
+    read_gen,
+    read_yaml,
+)
 
 ADJUSTMENTS = ("system", "num_fewshot", "fewshot_as_turns", "gen")
 """Keys that are adjustments of tasks (`passband.tasks.overrides`), and not options of a run."""
@@ -98,7 +106,7 @@ def _path(value: Any) -> Path:
 
 
 def _gen(value: Any) -> dict[str, Any]:
-    """Return the fields of requests, checked as those of --gen are; null leaves a field out."""
+    """Return the fields of requests, checked like --gen; null leaves a field out."""
     if not isinstance(value, Mapping):
         raise ValueError("a mapping of fields, such as {top_k: 20}")
     return read_gen(f"{k}={'' if v is None else json.dumps(v)}" for k, v in value.items())
@@ -142,7 +150,7 @@ _MARK = re.compile(rb"^(models|tasks)[ \t]*:", re.MULTILINE)
 
 @dataclass(frozen=True)
 class StudyModel:
-    """A model of a study, and what is its own."""
+    """A model of a study, with its own settings."""
 
     model: str
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -178,12 +186,12 @@ class StudyFile:
 
 
 def is_study_file(name: str) -> bool:
-    """Return whether a name is that of a YAML file with models or tasks, which no task has."""
+    """Return whether a name is a YAML file with the keys models or tasks, which no task has."""
     path = Path(name)
     if path.suffix not in (".yaml", ".yml") or not path.is_file():
         return False
     with path.open("rb") as file:
-        return _MARK.search(file.read(LARGEST)) is not None
+        return _MARK.search(file.read(LARGEST_FILE)) is not None
 
 
 def read_study(path: Path) -> StudyFile:
@@ -202,7 +210,7 @@ def check_study(name: str) -> list[Diagnostic]:
 
 
 class _Reader:
-    """Reads the keys of a study, and reports what is wrong with them."""
+    """Reads the keys of a study, and reports mistakes in them."""
 
     def __init__(self, file: YamlFile) -> None:
         self._file = file

@@ -18,7 +18,7 @@ from passband.run.budget import Budget
 from passband.run.dry_run import DryRun
 from passband.run.progress import Watcher
 from passband.run.request import RunRequest
-from passband.run.session import Finished
+from passband.run.session import RunResult
 from passband.run.task_run import Price
 from passband.trials import EmptyStore, Trials, is_run_directory
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 OnModel = Callable[[str, int, int], None]
-"""Is told which model is asked next, its place among them, and how many there are."""
+"""Called before each model, with its name, its number from 1 and the number of models."""
 
 _FREE = Price(0.0, 0.0)
 
@@ -38,7 +38,7 @@ _FREE = Price(0.0, 0.0)
 class StudyEnd:
     """How a study came to its end, model by model."""
 
-    finished: Mapping[str, Finished]
+    finished: Mapping[str, RunResult]
     failed: Mapping[str, PassbandError | OSError]
     unasked: Sequence[str] = ()  # models that were not reached, or that there was no money for
     begun: Collection[str] = ()  # models whose recorded trials agree with the settings of now
@@ -92,7 +92,7 @@ class Study:
 
     def run(self, watcher: Watcher, on_model: OnModel) -> StudyEnd:
         """Ask the models one after another; after a signal, ask no further one."""
-        finished: dict[str, Finished] = {}
+        finished: dict[str, RunResult] = {}
         failed: dict[str, PassbandError | OSError] = {}
         unasked: list[str] = []
         begun: set[str] = set()
@@ -162,7 +162,7 @@ class Study:
                 return compare_sources([directory for directory, _ in held], options, tasks=names)
         return None
 
-    def _left(self, place: int, finished: Mapping[str, Finished]) -> float | None:
+    def _left(self, place: int, finished: Mapping[str, RunResult]) -> float | None:
         """Return what may be spent on a model: the limit less what all the others have cost."""
         request = self.requests[place]
         limit = request.settings.max_cost
@@ -180,7 +180,7 @@ def _add(labels: set[str], label: str, stop: Callable[[], None]) -> None:
 
 
 class _Further:
-    """The watcher of a further model: what was guessed of the tasks has been shown before."""
+    """The watcher of a further model: guesses about the tasks have been shown before."""
 
     shows_guesses = False
 

@@ -37,7 +37,7 @@ from passband.score.code.source import (
 from passband.score.extract.answer import without_reasoning
 from passband.score.extract.code_block import FencedBlock, fenced_blocks
 from passband.score.extract.rules import Extracted
-from passband.score.workers.worker_pool import WorkerFailed, WorkerTimeout, pool
+from passband.score.workers.worker_pool import WorkerBroken, WorkerFailed, WorkerTimeout, pool
 
 SOLUTION = "Solution"  # the class that prompts in the style of LeetCode begin
 _SECONDS = 10.0  # to read one answer
@@ -55,6 +55,8 @@ def find_program(text: str, prompt: str = "", entry_point: str | None = None) ->
     """
     try:
         program, rule = pool.call("program", [text, prompt, entry_point], seconds=_SECONDS)
+    except WorkerBroken:  # no answer could be read: none may be scored 0 for it
+        raise
     except (WorkerFailed, WorkerTimeout):
         return Extracted(text, "unread")
     return Extracted(program, rule)

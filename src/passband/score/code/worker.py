@@ -14,6 +14,8 @@ import ast
 import builtins
 from collections.abc import Iterator
 
+# Reached by name in this module, so that one worker serves all functions on programs.
+from passband.score.code.program import find_program_here as find_program_here
 from passband.score.code.source import PythonSource, SourceFault, read_source
 
 _INDIRECT = {"eval", "exec", "globals", "locals", "vars"}  # what may call anything

@@ -46,7 +46,7 @@ def main(module_name: str) -> None:
     try:
         module = _imported(module_name)
     except Exception as error:
-        failure = {"error": describe(error)}
+        failure = {"broken": describe(error)}
     lock_down()
     for line in requests:
         name, arguments, seconds = json.loads(line)
@@ -62,9 +62,12 @@ def _imported(name: str) -> ModuleType:
 
 
 def _call(module: ModuleType | None, name: str, arguments: list[object], seconds: float) -> Reply:
+    function = getattr(module, FUNCTIONS[name][1], None)
+    if function is None:
+        return {"broken": f"there is no function {FUNCTIONS[name][1]}"}
     _set_alarm(math.ceil(seconds) + GRACE)
     try:
-        return {"result": getattr(module, FUNCTIONS[name][1])(*arguments)}
+        return {"result": function(*arguments)}
     except Exception as error:
         return {"error": describe(error)}
     finally:

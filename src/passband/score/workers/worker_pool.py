@@ -34,6 +34,10 @@ class WorkerFailed(PassbandError):
     """A call raised an error, or its worker died; the message says which."""
 
 
+class WorkerBroken(WorkerFailed):
+    """Workers cannot do this call at all: a package or a function that it needs is missing."""
+
+
 class _Died(Exception):
     """The worker ended in the middle of a call."""
 
@@ -129,6 +133,8 @@ class WorkerPool(ProcessPool[str, _Worker]):
         with self._lent(module) as worker:
             reply = worker.ask(request, seconds)
         # Raised outside of the loan: a worker that reports an error is in order.
+        if "broken" in reply:
+            raise WorkerBroken(reply["broken"])
         if "error" in reply:
             raise WorkerFailed(reply["error"])
         return reply["result"]

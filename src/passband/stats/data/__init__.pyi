@@ -29,6 +29,7 @@ from passband.stats.data.counts import binary_tally as binary_tally
 from passband.stats.data.counts import byte_row_sums as byte_row_sums
 from passband.stats.data.evidence import COUNTS_FIXED as COUNTS_FIXED
 from passband.stats.data.evidence import NOTHING as NOTHING
+from passband.stats.data.evidence import WARNED as WARNED
 from passband.stats.data.evidence import Evidence as Evidence
 from passband.stats.data.evidence import Finding as Finding
 from passband.stats.data.failed_rows import ERROR_NAMES as ERROR_NAMES
@@ -42,6 +43,7 @@ from passband.stats.data.outcomes import MISSING as MISSING
 from passband.stats.data.outcomes import Outcomes as Outcomes
 from passband.stats.data.outcomes import Policy as Policy
 from passband.stats.data.outcomes import on_one_scale as on_one_scale
+from passband.stats.data.outcomes import treatment as treatment
 from passband.stats.data.scale import UNIT as UNIT
 from passband.stats.data.scale import UNSTATED as UNSTATED
 from passband.stats.data.scale import Scale as Scale

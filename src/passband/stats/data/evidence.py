@@ -8,8 +8,18 @@ from typing import Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.json_values import json_values
-from passband.notes import ACCEPTED, SEVERITIES, WARNED, Note, Severity
+from passband.notes import ACCEPTED, SEVERITIES, Note, Severity
 from passband.stats.checks import Over
+
+#: codes of notes on trials that change what a number means, shown even where notes are not
+WARNED = frozenset(
+    {
+        "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong",
+        "looks-misread", "many-flaky-verdicts", "missing-modules", "missing-rows", "one-shard",
+        "shards-missing", "shards-waiting", "unsafe-code", "unscored-trials",
+    }
+)  # fmt: skip
+
 
 VERSION = 1  #: of the JSON
 COUNTS_FIXED = ("stopped-by-outcome", "trials-related", "stopped-by-results")

@@ -141,7 +141,7 @@ def problem_labels(labels: Sequence[object] | None, count: int) -> Sequence[str]
     return Numbered(count) if labels is None else as_labels(labels) or ()
 
 
-def as_labels(labels: Sequence[object] | None) -> tuple[str, ...] | None:
+def as_labels(labels: Iterable[object] | None) -> tuple[str, ...] | None:
     """Return labels as text; None stays None, and a label that is missing is refused."""
     if labels is None:
         return None

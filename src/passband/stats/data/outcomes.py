@@ -32,6 +32,7 @@ from passband.types import ArrayLike, Bools, Floats, Ints
 
 Policy = Literal["drop", "fail", "error"]
 MISSING = "missing"
+_LARGEST_SCORE = 1e75
 _MOST_ASKED = 20_000_000  # trials of a matrix whose order is kept, a byte each
 _NO_ANSWERS = (
     "a vote needs the answer of every trial beside its score. A table needs a column of answers, "
@@ -120,7 +121,7 @@ class Outcomes(ArrayValue):
         scores: ArrayLike | Sequence[Sequence[float | None]],
         *,
         problems: Sequence[object] | None = None,
-        clusters: Sequence[object] | None = None,
+        clusters: Sequence[object] | NDArray[Any] | None = None,
         scale: Scale | None = None,
     ) -> Outcomes:
         """Make outcomes from a matrix of problems (rows) by trials (columns).
@@ -158,7 +159,7 @@ class Outcomes(ArrayValue):
         trials: ArrayLike,
         *,
         problems: Sequence[object] | None = None,
-        clusters: Sequence[object] | None = None,
+        clusters: Sequence[object] | NDArray[Any] | None = None,
         unscored: Mapping[str, ArrayLike] | None = None,
         scale: Scale | None = None,
     ) -> Outcomes:
@@ -196,7 +197,7 @@ class Outcomes(ArrayValue):
         targets: Sequence[object] | None = None,
         same: Same | None = None,
         problems: Sequence[object] | None = None,
-        clusters: Sequence[object] | None = None,
+        clusters: Sequence[object] | NDArray[Any] | None = None,
         scale: Scale | None = None,
     ) -> Outcomes:
         """Take the answers to each problem, with their scores or with the right answers.
@@ -633,3 +634,39 @@ def _per_problem(name: str, counts: Ints, count: int) -> Ints:
             f"{name} must have {count} entries, one per problem; got shape {np.shape(counts)}."
         )
     return owned(np.asarray(counts))
+
+
+def check_outcomes(name: str, value: object) -> None:
+    """Refuse an argument that is not `Outcomes`.
+
+    >>> check_outcomes("outcomes", [[0, 1]])
+    Traceback (most recent call last):
+    ...
+    passband.errors.WrongType: outcomes must be Outcomes, see Outcomes.from_array; got list.
+    """
+    if not isinstance(value, Outcomes):
+        kind = type(value).__name__
+        raise WrongType(f"{name} must be Outcomes, see Outcomes.from_array; got {kind}.")
+    if value.graded is not None:
+        _check_size(name, *value.graded.extremes)
+
+
+def _check_size(name: str, least: float, most: float) -> None:
+    """Refuse scores whose fourth powers are too large for a number."""
+    largest = max(abs(least), abs(most))
+    if largest > _LARGEST_SCORE:
+        raise InvalidInput(
+            f"{name} must have scores of a size up to {_LARGEST_SCORE:g}; got {largest:g}. "
+            "Divide all scores by a constant."
+        )
+
+
+def treatment(policy: str, count: int) -> str:
+    """Return the words for what a policy does with trials without a score.
+
+    >>> treatment("drop", 1), treatment("fail", 2)
+    ('is left out', 'count as failures')
+    """
+    if policy == "drop":
+        return "is left out" if count == 1 else "are left out"
+    return "counts as a failure" if count == 1 else "count as failures"

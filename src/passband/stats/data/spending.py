@@ -53,8 +53,6 @@ def spent_outcomes(outcomes: Outcomes, column: SpentColumn) -> Outcomes:
 
     All trials count that state it, truncated and unscored ones among them.
     """
-    from passband.stats.data.outcomes import Outcomes
-
     if outcomes.spending == Spent(column):
         return outcomes
     if outcomes.spending is None:
@@ -70,7 +68,7 @@ def spent_outcomes(outcomes: Outcomes, column: SpentColumn) -> Outcomes:
         np.concatenate([[0], np.cumsum(counts)]),
     )
     lacking = np.array([len(row) for row in rows]) - counts
-    return Outcomes(
+    return type(outcomes)(
         outcomes.problems, counts, None, graded, outcomes.clusters,
         {f"without {column}": lacking}, scale=SPENT,
         spending=Spent(column),

@@ -14,16 +14,15 @@ import numpy as np
 
 from passband.display import Displayed
 from passband.errors import InvalidInput
-from passband.notes import TAIL_MISSING, Note, of_side, unscored_in_pair
+from passband.notes import Note, of_side, plural
 from passband.stats.checks import (
     ROUNDING_DIGITS,
     Over,
     as_level,
-    check_outcomes,
     check_over,
     check_text,
 )
-from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes, on_one_scale, treatment
 from passband.stats.data.scale import titled
 from passband.stats.decision.difference import Contrast, Independent, Uneven, contrast_of
 from passband.stats.decision.influence import Influence, influence_of
@@ -44,6 +43,7 @@ from passband.stats.decision.verdict import (
     rare_losses,
 )
 from passband.stats.evidence.collect import data_notes, evidence_of
+from passband.stats.interval.notes import TAIL_MISSING
 from passband.stats.interval.ratio import Ratio, may_lack_tail, ratio_of_means
 from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.metric import Metric
@@ -423,3 +423,11 @@ def _changes(match: Match, metric: Metric, values: _Values) -> _Changes:
         Flip(match.a.problems[i], float(values[0][i]), float(values[1][i])) for i in order.tolist()
     )
     return _Changes(improved, worsened, len(crossed), flips)
+
+
+def unscored_in_pair(a: int, b: int, policy: str) -> Note:
+    """Return the note on trials without a score in a comparison of two."""
+    return Note(
+        "unscored-trials",
+        f"{plural(a + b, 'trial')} without a score ({a} of a, {b} of b) {treatment(policy, a + b)}",
+    )

@@ -16,10 +16,10 @@ from typing import Protocol
 
 import numpy as np
 
-from passband.notes import ONE_TRIAL, UNEVEN_TRIALS, ZERO_FACTOR_UNPAIRED, Note, of_side
+from passband.notes import Note, of_side
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.paired import Ends, Paired, Permuted, Tested, Unseen
+from passband.stats.decision.paired import UNEVEN_TRIALS, Ends, Paired, Permuted, Tested, Unseen
 from passband.stats.decision.pairing import (
     changes,
     common_range,
@@ -29,9 +29,14 @@ from passband.stats.decision.pairing import (
 )
 from passband.stats.interval.default.wilson import level_of
 from passband.stats.interval.estimation import Estimate, estimate
+from passband.stats.interval.notes import ONE_TRIAL
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.pmf import log_choose
 from passband.types import Floats, Ints
+
+ZERO_FACTOR_UNPAIRED = Note(
+    "zero-factor-unpaired", "one factor of the blend is zero, so the interval ignores the pairing"
+)
 
 
 def permuted_moments(a: Outcomes, b: Outcomes, metric: Metric) -> Permuted:

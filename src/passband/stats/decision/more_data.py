@@ -27,7 +27,7 @@ _WORDS: dict[Obstacle, str] = {
     "no-spread": "the data show no spread to plan with",
     "no-difference": "no difference was seen, and without a margin no amount of data shows none",
     "one-trial": "one trial per problem does not show what more trials would bring",
-    "between-problems": "no number of trials of these problems would",
+    "between-problems": "more trials of these would not help",
     "near-limit": "more trials of these problems alone may not suffice",
     "unknown-noise": "what more trials would bring is not known",
 }

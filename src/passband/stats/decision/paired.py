@@ -23,19 +23,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passband.notes import (
-    EQUAL_CHANGES,
-    ONE_PROBLEM,
-    RELIABLE_CLUSTERS,
-    UNEVEN_TRIALS,
-    Note,
-    few_clusters,
-    one_cluster,
-)
+from passband.notes import Note
 from passband.stats.decision.pairing import effective_units, sums_by
 from passband.stats.decision.sign_flips import sign_flip_p_value
 from passband.stats.interval.default.wilson import student_quantile
+from passband.stats.interval.notes import ONE_PROBLEM, RELIABLE_CLUSTERS, few_clusters, one_cluster
 from passband.types import Floats, Ints
+
+EQUAL_CHANGES = Note(
+    "equal-changes",
+    "every problem changed by the same amount; the interval bounds what a not-yet-seen problem "
+    "could change",
+)
+UNEVEN_TRIALS = Note(
+    "uneven-trials",
+    "the two runs have different trial counts per problem, so the interval is at least as wide as "
+    "sampling noise alone would make it",
+)
 
 Ends = tuple[float, float]
 
@@ -273,7 +277,7 @@ class _Moments:
 
     def tail(self, gap: float) -> float:
         """Return Student's tail beyond the quantile q whose near end is `gap` away."""
-        from scipy.special import stdtr
+        from passband.stats.special import stdtr
 
         tilt = self.tilt / (2.0 * self.units)
         q = _quantile_at(abs(gap), self.error, tilt if gap > 0.0 else -tilt)

@@ -9,11 +9,15 @@ from itertools import islice
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, nearest
-from passband.notes import PAIRED_BY_POSITION, Note
+from passband.notes import Note
 from passband.stats.checks import ROUNDING
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.metric import Metric
 from passband.types import Floats, Ints
+
+PAIRED_BY_POSITION = Note(
+    "paired-by-position", "the problems have numbers for names, so they were paired by position"
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,31 +9,41 @@ import numpy as np
 
 from passband.display import Displayed
 from passband.errors import InvalidInput
-from passband.notes import (
-    CLUSTERED_PROBLEMS,
-    CONSTANT_METRIC,
-    K_ABOVE_HALF,
-    NO_SPLIT_ONE_PROBLEM,
-    NO_SPLIT_ONE_TRIAL,
-    NO_SPLIT_SAME_VALUE,
-    NOISE_FALLS,
-    ONLY_NOISE,
-    TOO_MANY_COUNTS,
-    Note,
-)
-from passband.stats.checks import check_outcomes, check_text
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.notes import Note
+from passband.stats.checks import check_text
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes
 from passband.stats.evidence.collect import data_notes
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.wilson import over_problems, over_trials
 from passband.stats.interval.fit.count_grid import CountGrid, is_too_large
 from passband.stats.interval.fit.mixture import Mixture
+from passband.stats.interval.notes import CONSTANT_METRIC, K_ABOVE_HALF, TOO_MANY_COUNTS
 from passband.stats.interval.registry import interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.components import values_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
+
+NO_SPLIT_ONE_TRIAL = Note(
+    "no-split-one-trial",
+    "one trial per problem cannot separate sampling noise from the spread of the problems; run a "
+    "second trial of some problems",
+)
+NO_SPLIT_ONE_PROBLEM = Note(
+    "no-split-one-problem", "a single problem does not show how problems differ; add problems"
+)
+NO_SPLIT_SAME_VALUE = Note(
+    "no-split-same-value", "all problems have the same value, which does not show how they differ"
+)
+ONLY_NOISE = Note("only-noise", "the problems differ no more than sampling noise explains")
+NOISE_FALLS = Note(
+    "noise-falls", "scores are not 0 or 1, so sampling noise is assumed to fall as 1/n"
+)
+CLUSTERED_PROBLEMS = Note(
+    "clustered-problems",
+    "problems come in clusters; a further problem is assumed to bring its share of a cluster",
+)
 
 Grow = Callable[[int], int]
 

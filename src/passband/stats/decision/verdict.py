@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from passband.errors import InvalidInput
-from passband.notes import Note, rare_loss
+from passband.notes import Note
 from passband.stats.checks import as_positive
 from passband.stats.decision.difference import Contrast
 from passband.stats.decision.more_data import MoreData
@@ -149,3 +149,14 @@ def _beyond(contrast: Contrast, at: float) -> float | None:
     """Return the one-sided p-value of the difference being `at` or less."""
     tail = contrast.guarded_tail(at)
     return None if tail is None else tail if contrast.value > at else 1.0 - tail
+
+
+def rare_loss(missed: float, margin: float, needed: float) -> Note:
+    """Return the note on a margin that problems of a kind that was not drawn may exceed."""
+    return Note(
+        "rare-loss",
+        f"the interval is within the margin of {margin:g}, but of problems like these up to "
+        f"{missed:.1%} may be lost entirely and not have shown; to rule that out takes about "
+        f"{math.ceil(needed):,} problems",
+        "weak",
+    )

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.notes import Note, left_out_differ
+from passband.notes import Note, plural
 from passband.stats.checks import ROUNDING, Over
 from passband.stats.data.counts import Histogram
 from passband.stats.data.evidence import COUNTS_FIXED, Evidence, Finding
@@ -204,3 +204,17 @@ def _means(outcomes: Outcomes) -> Floats:
     graded = outcomes.required_graded()
     sums: Floats = np.add.reduceat(graded.values, graded.offsets[:-1][has_trials])
     return sums / outcomes.trials[has_trials]
+
+
+def left_out_differ(left: float, kept: float, problems: int, k: int) -> Note:
+    """Return the note on problems with too few trials that are unlike the others.
+
+    >>> print(left_out_differ(0.91, 0.24, 12, 4))
+    12 problems with fewer than 4 trials are left out, and differ: their pass@1 is 0.910, that of \
+the others 0.240
+    """
+    return Note(
+        "left-out-differ",
+        f"{plural(problems, 'problem')} with fewer than {k} trials are left out, and differ: their "
+        f"pass@1 is {left:.3f}, that of the others {kept:.3f}",
+    )

@@ -4,6 +4,7 @@ from passband.stats.interval.bands import Band as Band
 from passband.stats.interval.bands import band as band
 from passband.stats.interval.bootstrap.draws import bootstrap_means as bootstrap_means
 from passband.stats.interval.bootstrap.eva_bootstrap import EVA_REPLICATES as EVA_REPLICATES
+from passband.stats.interval.bootstrap.eva_bootstrap import EVA_ZERO_WIDTH as EVA_ZERO_WIDTH
 from passband.stats.interval.bootstrap.eva_bootstrap import eva_means as eva_means
 from passband.stats.interval.certify.certificate import Certificate as Certificate
 from passband.stats.interval.certify.certificate import LawCoverage as LawCoverage
@@ -19,8 +20,11 @@ from passband.stats.interval.extrapolation import Extrapolation as Extrapolation
 from passband.stats.interval.flips import RerunFlip as RerunFlip
 from passband.stats.interval.flips import Reruns as Reruns
 from passband.stats.interval.flips import with_reruns as with_reruns
+from passband.stats.interval.notes import no_certificate as no_certificate
 from passband.stats.interval.ratio import Ratio as Ratio
+from passband.stats.interval.registry import Interval as Interval
 from passband.stats.interval.registry import methods as methods
+from passband.stats.interval.registry import register_method as register_method
 from passband.stats.interval.request import IntervalRequest as IntervalRequest
 from passband.stats.interval.rounding import Rounding as Rounding
 from passband.stats.interval.rounding import common_rounding as common_rounding

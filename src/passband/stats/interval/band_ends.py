@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from passband.notes import CONSTANT_METRIC, Note
+from passband.notes import Note
 from passband.stats.checks import Over
 from passband.stats.data.graded import ScoreGroup
 from passband.stats.data.outcomes import Outcomes
@@ -41,6 +41,7 @@ from passband.stats.interval.default.wilson import (
 )
 from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import Mixture
+from passband.stats.interval.notes import CONSTANT_METRIC
 from passband.stats.interval.request import IntervalRequest, as_mean_request, mixture_of
 from passband.stats.metric.metric import Metric
 from passband.types import Floats

@@ -17,8 +17,8 @@ import numpy as np
 from passband.display import Displayed
 from passband.errors import InvalidInput
 from passband.notes import Note
-from passband.stats.checks import Over, as_level, check_outcomes, check_over, check_text
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.checks import Over, as_level, check_over, check_text
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes
 from passband.stats.data.values import ArrayValue
 from passband.stats.evidence.collect import data_notes, evidence_of
 from passband.stats.interval.band_ends import (

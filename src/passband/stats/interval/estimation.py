@@ -11,24 +11,24 @@ from typing import Any, overload
 from passband.display import Displayed
 from passband.errors import InvalidInput
 from passband.json_values import json_values
-from passband.notes import Note, calibrated, low_coverage, no_certificate
+from passband.notes import Note
 from passband.stats.checks import (
     ROUNDING,
     Over,
     as_level,
-    check_outcomes,
     check_over,
     check_text,
     names_in,
 )
 from passband.stats.data.evidence import Evidence
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes
 from passband.stats.data.spending import PER_SOLVED
 from passband.stats.evidence.collect import evidence_of, left_out_notes
 from passband.stats.interval.certify.certificate import Certificate
 from passband.stats.interval.certify.certify import MANY_SETS, certified
 from passband.stats.interval.default.votes import answer_notes
 from passband.stats.interval.default.wilson import level_of
+from passband.stats.interval.notes import no_certificate
 from passband.stats.interval.ratio import cost_per_solved
 from passband.stats.interval.registry import Interval, interval_for
 from passband.stats.interval.request import IntervalRequest
@@ -356,3 +356,28 @@ def _moved(
     if end is not None and is_beyond(end, value) and math.isclose(end, value, rel_tol=ROUNDING):
         return value
     return end
+
+
+def low_coverage(sentence: str, is_widened: bool) -> Note:
+    """Return the note on an interval that simulated data sets show to be too short.
+
+    >>> print(low_coverage("on data like yours this 95% interval covers 88%", False))
+    on data like yours this 95% interval covers 88%, by simulation; calibrate=True or --calibrate \
+widens it
+    """
+    remedy = "add problems" if is_widened else "calibrate=True or --calibrate widens it"
+    return Note("low-coverage", f"{sentence}, by simulation; {remedy}", "weak")
+
+
+def calibrated(quantile: float, before: str, after: str) -> Note:
+    """Return the note on an interval that was widened by simulation.
+
+    >>> print(calibrated(2.714, "88%", "95%"))
+    widened to a normal quantile of 2.71, as simulated data sets like yours are covered 88% of the \
+time without and 95% with
+    """
+    return Note(
+        "calibrated",
+        f"widened to a normal quantile of {quantile:.2f}, as simulated data sets like yours are "
+        f"covered {before} of the time without and {after} with",
+    )

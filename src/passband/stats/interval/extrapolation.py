@@ -23,12 +23,13 @@ import numpy as np
 
 from passband.display import Displayed
 from passband.errors import InvalidInput
-from passband.notes import CLUSTERS_IGNORED, Note, beyond_trials, model_based, never_solved
-from passband.stats.checks import as_level, check_outcomes, check_text
+from passband.notes import Note
+from passband.stats.checks import as_level, check_text
 from passband.stats.data.counts import Histogram
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes
 from passband.stats.interval.fit.beta_mixture import BetaMixture
 from passband.stats.interval.fit.spiked_beta import SpikedBeta, fit_spiked
+from passband.stats.interval.notes import CLUSTERS_IGNORED
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.pmf import log_choose
 from passband.stats.metric.registry import parse_metric
@@ -139,7 +140,7 @@ def _reach(pairs: Histogram, k: int, tail: float) -> tuple[float, float]:
     On the posterior of the shares of problems solved never, once and more often in n trials. With
     unequal trials n is what at least half of the problems have, and more are thinned to it.
     """
-    from scipy.special import betaincinv
+    from passband.stats.special import betaincinv
 
     n = _usual_trials(pairs)
     never, once, problems = _thinned(pairs.at_least(n), n)
@@ -194,3 +195,32 @@ def _without_unsolved(metric: Metric, share: float) -> float:
     ends = np.array([0.0, 1.0])
     zeros, ones = metric.latent(ends).T
     return metric.combine((share * zeros + (1.0 - share) * ones).tolist())
+
+
+def model_based(most_trials: int) -> Note:
+    """Return the note that a value lies beyond the trials of every problem."""
+    return Note("model-based", f"model-based: no problem has more than {most_trials} trials")
+
+
+def beyond_trials(factor: float, *, any_shape: bool) -> Note:
+    """Return the note on how far beyond the trials k lies, and what the interval covers."""
+    covered = "allows for other shapes of it" if any_shape else "does not cover a wrong shape of it"
+    return Note(
+        "beyond-trials",
+        f"k is {factor:.3g} times the trials: the fitted model decides the value, and the interval "
+        f"{covered}",
+    )
+
+
+def never_solved(never: int, problems: int, highest: float, *, hopeless: bool) -> Note:
+    """Return the note on problems that no trial solved."""
+    reading = (
+        "partly as hopeless, but a few hard levels would look the same"
+        if hopeless
+        else "as equally hard, but hopeless ones would look the same"
+    )
+    return Note(
+        "never-solved",
+        f"{never} of {problems} problems were never solved; the fit treats them {reading}; if none "
+        f"of them is ever solved, the value for these problems is at most {highest:.3g}",
+    )

@@ -32,7 +32,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from passband.notes import Note, flaky_interval
+from passband.notes import Note
 from passband.stats.checks import as_level
 from passband.stats.interval.estimation import Estimate
 from passband.stats.metric.metric import Metric
@@ -77,7 +77,7 @@ class Reruns:
         >>> [round(end, 4) for end in Reruns(2000, 131).limits()]
         [0.0, 0.019]
         """
-        from scipy.special import betaincinv
+        from passband.stats.special import betaincinv
 
         tail = (1 - as_level(level)) / 2
         count, n = len(self.flips), self.again
@@ -154,9 +154,18 @@ def _weighted(weights: Sequence[float], level: float) -> Shift:
     count, total = len(weights), math.fsum(weights)
     if not count:
         return Shift(0.0, 0.0, 0.0)
-    from scipy.special import gammaincinv
+    from passband.stats.special import gammaincinv
 
     tail = (1 - level) / 2
     unit = math.sqrt(math.fsum(weight**2 for weight in weights) / count)
     low, high = (float(gammaincinv(count + 0.5, end)) for end in (tail, 1 - tail))
     return Shift(total, total - unit * (count - low), total + unit * (high - count))
+
+
+def flaky_interval(low: float, high: float) -> Note:
+    """Return the note on an interval with room for verdicts that change."""
+    return Note(
+        "flaky-interval",
+        f"the interval has room for verdicts that changed in re-runs; without them it is "
+        f"[{low:.3f}, {high:.3f}]",
+    )

@@ -29,23 +29,31 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.notes import (
-    ALL_TRIALS_ALIKE,
-    CLUSTERS_IGNORED,
-    ONE_TRIAL_PRIOR,
-    PRIOR_ON_EDGE,
-    posterior_mean,
-    prior_dominates,
-    value_outside,
-)
-from passband.notes import fitted_prior as fitted_prior_note
+from passband.notes import Note
 from passband.stats.checks import ROUNDING
 from passband.stats.interval.fit.beta_mixture import BetaMixture, added
 from passband.stats.interval.fit.spiked_beta import MIN_WEIGHT, fit_spiked, fitted_prior
+from passband.stats.interval.notes import CLUSTERS_IGNORED
 from passband.stats.interval.registry import Interval, register_method
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.metric import Metric
 from passband.types import Floats, Ints
+
+ALL_TRIALS_ALIKE = Note(
+    "no-interval-all-trials-alike",
+    "no interval: all trials have the same outcome, so the fitted prior has no spread",
+)
+PRIOR_ON_EDGE = Note(
+    "prior-on-edge",
+    "the best-fitting prior is at the edge of the search: the data do not determine how the "
+    "problems are spread, and the interval is likely too short",
+    "weak",
+)
+ONE_TRIAL_PRIOR = Note(
+    "one-trial-prior",
+    "with one trial per problem, only the prior separates sampling noise from the spread of the "
+    "problems",
+)
 
 _LUMP = 1e-11  # probability at either end that is put on a single point
 _FAR = 40.0  # log-odds beyond which p is as good as 0 or 1
@@ -59,7 +67,7 @@ def beta_nodes(alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:
     Evenly spaced log-odds: there the density has no poles and the trapezoidal rule converges
     faster than any power of the spacing.
     """
-    from scipy.special import betainc, betaincinv, betaln, expit
+    from passband.stats.special import betainc, betaincinv, betaln, expit
 
     count = int(np.clip(_NODES // len(alpha), _LEAST_NODES, _MOST_NODES))
     tiny = np.finfo(np.float64).tiny
@@ -345,3 +353,42 @@ def _blended(joint: JointDistribution, metric: Metric) -> BetaMixture:
     grid = np.stack(np.meshgrid(*clipped, indexing="ij"), axis=-1)
     weights = np.maximum(joint.masses, 0.0)
     return BetaMixture.of_cells(metric.combined(grid), weights / weights.sum())
+
+
+def posterior_mean(observed: float) -> Note:
+    """Return the note that the value is a posterior mean, with the observed value.
+
+    >>> print(posterior_mean(0.6467))
+    the value is the posterior mean; the observed, unbiased value is 0.6467
+    """
+    return Note(
+        "posterior-mean",
+        f"the value is the posterior mean; the observed, unbiased value is {observed:.4g}",
+    )
+
+
+def fitted_prior_note(alpha: float, beta: float) -> Note:
+    """Return the note that gives the fitted prior."""
+    return Note(
+        "fitted-prior", f"prior Beta({alpha:.3g}, {beta:.3g}), fitted by maximum likelihood"
+    )
+
+
+def prior_dominates(mean: float, observed: float, sd: float) -> Note:
+    """Return the note on a posterior mean far from the observed value."""
+    return Note(
+        "prior-dominates",
+        f"the prior moves the answer more than the data do: posterior mean {mean:.4g}, "
+        f"observed value {observed:.4g}, posterior standard deviation {sd:.2g}",
+        "weak",
+    )
+
+
+def value_outside(observed: float) -> Note:
+    """Return the note on an observed value outside a posterior interval."""
+    return Note(
+        "value-outside",
+        f"the observed value {observed:.4g} lies outside the interval, which is for the latent "
+        "value",
+        "weak",
+    )

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
-from passband.notes import TAIL_MISSING, Note, few_informative
+from passband.notes import Note
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.spending import PER_SOLVED
 from passband.stats.interval.default.wilson import student_quantile
+from passband.stats.interval.notes import TAIL_MISSING, few_informative
 from passband.types import Floats, Ints
 
 _SKEWED = 0.08  # squared skewness over the number of units; and the skewness is at least 1

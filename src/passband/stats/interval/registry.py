@@ -70,12 +70,18 @@ class Method:
 
 methods: Registry[Method] = Registry(
     "interval method",
-    homes=(
-        "passband.stats.interval.default.selection",
-        "passband.stats.interval.bootstrap.methods",
-        "passband.stats.interval.bootstrap.eva_bootstrap",
-        "passband.stats.interval.posterior",
-    ),
+    homes={
+        "auto": "passband.stats.interval.default.selection",
+        **dict.fromkeys(
+            ("percentile", "bca", "studentized", "two-level", "t"),
+            "passband.stats.interval.bootstrap.methods",
+        ),
+        "eva": "passband.stats.interval.bootstrap.eva_bootstrap",
+        **dict.fromkeys(
+            ("uniform", "jeffreys", "empirical-bayes", "hierarchical"),
+            "passband.stats.interval.posterior",
+        ),
+    },
 )
 
 

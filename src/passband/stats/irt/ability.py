@@ -7,7 +7,7 @@ Three of the methods are the root of an estimating function g(θ), which falls t
     wle    g = Σ w l'(θ) + J(θ) / (2 I(θ))                  Warm (1989): free of first-order bias
 
 with l the log-likelihood of a score, w its weight in trials, I the information and J as in
-`curves.Slopes`. "eap" is the mean of the posterior.
+`items.Slopes`. "eap" is the mean of the posterior.
 """
 
 from __future__ import annotations
@@ -20,13 +20,23 @@ import numpy as np
 
 from passband.errors import NotEnoughData
 from passband.json_values import json_values
-from passband.notes import NO_MAXIMUM, NO_WEIGHTED_MAXIMUM, Note
+from passband.notes import Note
 from passband.stats.checks import as_level, check_choice
-from passband.stats.irt.curves import score_slope, slopes
-from passband.stats.irt.items import Items
+from passband.stats.irt.items import Items, score_slope, slopes
 from passband.stats.irt.posterior import AbilityPosterior, Grid
 from passband.stats.irt.responses import ItemEvidence, Weighted, weighted
 from passband.types import Floats
+
+NO_MAXIMUM = Note(
+    "likelihood-without-maximum",
+    "the likelihood has no maximum, as when every score is the best or every score the worst "
+    "possible; theta is Warm's weighted estimate",
+)
+NO_WEIGHTED_MAXIMUM = Note(
+    "weighted-likelihood-without-maximum",
+    "neither the likelihood nor Warm's weighted one has a maximum; theta is the mode of the "
+    "posterior, and rests on the prior",
+)
 
 AbilityMethod = Literal["eap", "map", "mle", "wle"]
 Function = Callable[[Floats], Floats]
@@ -98,7 +108,7 @@ def ability_of(
 
 
 def _around(theta: float, se: float, level: float) -> tuple[float, float]:
-    from scipy.special import ndtri
+    from passband.stats.special import ndtri
 
     half = float(ndtri(0.5 + level / 2.0)) * se
     return theta - half, theta + half

@@ -16,12 +16,21 @@ import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
 from passband.json_values import json_values
-from passband.notes import FEW_RANDOM, MODEL_ACCURACY, Note, misfit
+from passband.notes import Note
 from passband.stats.checks import as_level, as_whole
-from passband.stats.irt.curves import expected_scores
+from passband.stats.irt.items import expected_scores
 from passband.stats.irt.posterior import AbilityPosterior
 from passband.stats.irt.responses import weighted
 from passband.types import ArrayLike, Floats
+
+MODEL_ACCURACY = Note(
+    "model-accuracy",
+    "the accuracy on items that were not asked is what the model of the bank expects, and the "
+    "scores of a test hardly show whether that is right; a random share of the items gives an "
+    "interval that needs no model",
+    "weak",
+)
+FEW_RANDOM = Note("few-random", "fewer than 30 random items: the interval is rough")
 
 _FEW = 30
 _UNLIKELY = 0.01  # p-value of the fit below which the model is doubted
@@ -54,11 +63,11 @@ def bank_accuracy(posterior: AbilityPosterior, *, level: float = 0.95) -> BankAc
     its ends are those means at the ends of the interval of the ability. So it holds as far as the
     model does. A note says so if the scores seen do not fit the model; most misfits go unseen.
 
-    >>> from passband.stats.irt.responses import Evidence
+    >>> from passband.stats.irt.responses import ItemEvidence
     >>> from passband.stats.irt.items import Items
     >>> from passband.stats.irt.posterior import Grid
     >>> posterior = AbilityPosterior(Grid.of(Items("2pl", a=[1.0] * 4, b=[0.0] * 4)))
-    >>> posterior.extend([Evidence(0, 1.0), Evidence(1, 0.0)])
+    >>> posterior.extend([ItemEvidence(0, 1.0), ItemEvidence(1, 0.0)])
     >>> found = bank_accuracy(posterior)
     >>> round(found.value, 3), round(found.low, 2), round(found.high, 2)
     (0.5, 0.16, 0.84)
@@ -91,7 +100,7 @@ def _misfit(posterior: AbilityPosterior) -> tuple[Note, ...]:
     taken for no less than `_LEAST_SPREAD`, and the sum for a multiple of chi² with its own mean,
     one degree of freedom less, and its own variance, or that of chi² where it is larger.
     """
-    from scipy.special import chdtrc
+    from passband.stats.special import chdtrc
 
     grid, evidence = posterior.grid, posterior.evidence
     if len(evidence) < 10:
@@ -130,7 +139,7 @@ def stratum_accuracy(
     >>> round(found.value, 2), round(found.low, 2), round(found.high, 2)
     (0.7, 0.36, 0.91)
     """
-    from scipy.special import stdtrit
+    from passband.stats.special import stdtrit
 
     level, size = as_level(level), as_whole("n_items", n_items)
     y, chance = _drawn(scores, probabilities, size)
@@ -180,3 +189,12 @@ def _drawn(scores: ArrayLike, probabilities: ArrayLike, size: int) -> tuple[Floa
     if not ((chance > 0.0) & (chance <= 1.0)).all():
         raise InvalidInput("probabilities must be above 0 and at most 1.")
     return y, chance
+
+
+def misfit(chance: float) -> Note:
+    """Return the note on scores that contradict the model of a bank."""
+    return Note(
+        "misfit",
+        f"the scores do not fit the model of the bank (p = {chance:.1g}): the interval is likely "
+        "too short",
+    )

@@ -12,17 +12,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from passband.errors import ConflictingArguments, InvalidInput, NotEnoughData, UnknownName, nearest
-from passband.notes import (
-    GUESSING_PRIOR,
-    NOT_CONVERGED,
-    OWN_ERRORS,
-    Note,
-    dropped_items,
-    few_people,
-    held_slopes,
-)
+from passband.notes import Note, plural
 from passband.stats.checks import as_positive
-from passband.stats.irt.curves import expected_scores
 from passband.stats.irt.em import (
     ABSENT,
     CalibrationFit,
@@ -33,7 +24,7 @@ from passband.stats.irt.em import (
     rows_of,
 )
 from passband.stats.irt.item_errors import MOST_TOGETHER, ItemErrors, ItemFit, item_errors, item_fit
-from passband.stats.irt.items import ItemModel, Items
+from passband.stats.irt.items import ItemModel, Items, expected_scores
 from passband.stats.irt.responses import (
     Responses,
     as_rho,
@@ -42,6 +33,20 @@ from passband.stats.irt.responses import (
     screened_before,
 )
 from passband.types import ArrayLike, Bools, Floats, Ints
+
+NOT_CONVERGED = Note(
+    "not-converged",
+    "the calibration stopped before it had converged; allow more iterations",
+)
+GUESSING_PRIOR = Note(
+    "guessing-prior",
+    "guessing has a weak prior around 0.2, as scores of easy items say nothing about it",
+)
+OWN_ERRORS = Note(
+    "own-errors",
+    "standard errors are of each item by itself, and leave out what all items share: the error "
+    "of the mean and spread of the abilities",
+)
 
 _STEEP = 6.0  # slopes beyond it get a weak prior, as the data do not bound them
 _FEW_PEOPLE = 100
@@ -386,3 +391,26 @@ def _stocking_lord(items: Items, bank: Items, start: Link) -> Link:
         if np.abs(change).max() < 1e-10:
             break
     return Link(float(np.exp(x[0])), float(x[1]))
+
+
+def dropped_items(count: int) -> Note:
+    """Return the note on items that calibration left out."""
+    return Note("dropped-items", f"{plural(count, 'item')} dropped; the reasons are listed")
+
+
+def held_slopes(count: int, steepest: float) -> Note:
+    """Return the note on items whose discrimination the data do not bound."""
+    return Note(
+        "held-slopes",
+        f"{plural(count, 'item')} with a discrimination beyond {steepest:g} without a prior: a "
+        "weak one around 1 was used for them",
+    )
+
+
+def few_people(count: int) -> Note:
+    """Return the note on a calibration by a handful of models."""
+    return Note(
+        "few-people",
+        f"calibrated on {plural(count, 'model')}: difficulties are rough, and discriminations "
+        "rougher",
+    )

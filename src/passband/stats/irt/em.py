@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passband.stats.irt.curves import log_sigmoid, sigmoid
-from passband.stats.irt.items import ItemModel, Items
+from passband.stats.irt.items import ItemModel, Items, log_sigmoid, sigmoid
 from passband.stats.irt.responses import Responses
 from passband.types import Bools, Floats
 

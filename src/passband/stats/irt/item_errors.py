@@ -217,7 +217,7 @@ def item_fit(
     problem: FitProblem, data: Responses, expected: ExpectedCounts, rho: float, phi: Floats
 ) -> ItemFit:
     """Return the fit of each item's responses; `problem` holds them as weighted."""
-    from scipy.special import chdtrc
+    from passband.stats.special import chdtrc
 
     has_trials = data.trials > 0
     is_single = len(data.grades) == 1 and bool(np.isin(data.trials, (0.0, 1.0)).all())

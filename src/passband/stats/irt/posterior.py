@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passband.stats.checks import as_level, as_number, as_positive
-from passband.stats.irt.curves import log_likelihood, log_sigmoid, slopes
-from passband.stats.irt.items import Items
+from passband.stats.irt.items import Items, log_likelihood, log_sigmoid, slopes
 from passband.stats.irt.responses import ItemEvidence, as_rho, check_evidence, weighted
 from passband.types import ArrayLike, Bools, Floats, Ints
 

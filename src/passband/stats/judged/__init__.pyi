@@ -11,6 +11,6 @@ from passband.stats.judged.judged import Design as Design
 from passband.stats.judged.judged import Judged as Judged
 from passband.stats.judged.next_data import NextData as NextData
 from passband.stats.judged.next_data import Prices as Prices
-from passband.stats.judged.remarks import FEWEST_LABELS as FEWEST_LABELS
+from passband.stats.judged.notes import FEWEST_LABELS as FEWEST_LABELS
 from passband.stats.judged.split import JudgedSplit as JudgedSplit
 from passband.stats.judged.split import split_judged as split_judged

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from passband.notes import FULLY_LABELLED, NO_SPREAD, TRIALS_AS_PROBLEMS, Note
+from passband.notes import Note
 from passband.stats.checks import Over, as_level, check_over, check_text
 from passband.stats.interval.default.wilson import student_quantile
 from passband.stats.interval.estimation import Estimate, estimate
+from passband.stats.interval.notes import NO_SPREAD
 from passband.stats.judged.judged import Judged
-from passband.stats.judged.regression import Regression, regressed
-from passband.stats.judged.remarks import (
+from passband.stats.judged.notes import (
+    TRIALS_AS_PROBLEMS,
     check_labels,
     check_metric,
     is_mean_score,
@@ -22,6 +23,7 @@ from passband.stats.judged.remarks import (
     target_notes,
     verdict_notes,
 )
+from passband.stats.judged.regression import Regression, regressed
 from passband.stats.judged.sample import (
     UNMEASURED,
     ProblemUnits,
@@ -34,6 +36,10 @@ from passband.stats.judged.sample import (
 from passband.stats.judged.strata import Bounds, jeffreys, mover, strata_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
+
+FULLY_LABELLED = Note(
+    "fully-labelled", "every trial has a label, so the judge is not used: this is the labels' own"
+)
 
 BY_VERDICT = "corrected by labels, by verdict"
 BY_REGRESSION = "corrected by labels, by regression"

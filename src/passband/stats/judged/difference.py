@@ -17,16 +17,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
-from passband.notes import NO_SPREAD, TRIALS_AS_PROBLEMS, Note, of_side
+from passband.notes import Note, of_side
 from passband.stats.checks import Over, as_level, check_over, check_text
 from passband.stats.decision.comparison import Comparison, compare
 from passband.stats.decision.paired import Ends, Tested, Unseen
 from passband.stats.decision.verdict import as_margin, decide, rare_losses
 from passband.stats.interval.default.wilson import student_quantile
 from passband.stats.interval.estimation import estimate
+from passband.stats.interval.notes import NO_SPREAD
 from passband.stats.judged.judged import Judged
+from passband.stats.judged.notes import (
+    TRIALS_AS_PROBLEMS,
+    check_labels,
+    check_metric,
+    is_mean_score,
+    label_notes,
+)
 from passband.stats.judged.regression import Prediction, regressed
-from passband.stats.judged.remarks import check_labels, check_metric, is_mean_score, label_notes
 from passband.stats.judged.sample import (
     UNMEASURED,
     judge_values,
@@ -269,7 +276,7 @@ class JudgedContrast(Tested):
         return max(self.value - reach, -self._limits[0]), min(self.value + reach, self._limits[1])
 
     def tail(self, at: float) -> float | None:
-        from scipy.special import stdtr
+        from passband.stats.special import stdtr
 
         if self.se is None:
             return None

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.errors import NotEnoughData
-from passband.notes import Note, agreement_by_clusters, few_labels
+from passband.notes import Note
 from passband.stats.checks import as_level
 from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.judged.judged import Judged
-from passband.stats.judged.remarks import check_labels
+from passband.stats.judged.notes import check_labels, few_labels
 from passband.stats.judged.sample import LabelSample, sample_of
 from passband.stats.judged.strata import believed_effect, jeffreys
 from passband.types import Bools, Floats
@@ -211,3 +211,12 @@ def _chance_of_mean(cells: Floats) -> tuple[float, Floats]:
     rate = (float(cells[1].sum()) + float(cells[:, 1].sum())) / 2.0
     ones = np.array([0.0, 0.5])
     return 2.0 * rate * (1.0 - rate), 2.0 * (1.0 - 2.0 * rate) * (ones[:, None] + ones[None, :])
+
+
+def agreement_by_clusters(labels: int, problems: int) -> Note:
+    """Return the note on agreement measured by several labels from one problem."""
+    return Note(
+        "agreement-clustered",
+        f"{labels} labels are on {problems} problems; the intervals of the agreement count labels "
+        "of one problem as far as they differ",
+    )

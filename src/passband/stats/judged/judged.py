@@ -76,7 +76,7 @@ def probability_of_labels(design: Design, trials: Ints, labels: Ints, k: int) ->
 
     It depends on the number of trials alone, as neither design looks at verdicts.
     """
-    from scipy.special import bdtrc
+    from passband.stats.special import bdtrc
 
     count = int(labels.sum())
     if design == "problem":

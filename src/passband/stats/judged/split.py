@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.notes import NO_SPLIT_ONE_TRIAL, Note, votes_unmeasured
+from passband.notes import Note
 from passband.stats.checks import Over, check_over, check_text
+from passband.stats.decision.variance import NO_SPLIT_ONE_TRIAL
 from passband.stats.judged.correction import corrected
 from passband.stats.judged.judged import Judged
 from passband.stats.judged.next_data import NextData, Prices, Sizes, Variances, purchases
+from passband.stats.judged.notes import explained_by, is_mean_score
 from passband.stats.judged.regression import regressed
-from passband.stats.judged.remarks import explained_by, is_mean_score
 from passband.stats.judged.sample import LabelSample, judge_values, sample_of
 from passband.stats.judged.strata import strata_of
 from passband.stats.metric.registry import parse_metric
@@ -178,3 +179,12 @@ def _vote_variance(judged: Judged) -> float | None:
     if not len(score) or score.min() < 0.0 or score.max() > 1.0:
         return None
     return float((votes / (votes - 1.0) * score * (1.0 - score)).mean())
+
+
+def votes_unmeasured() -> Note:
+    """Return the note on judges whose noise from vote to vote is not known."""
+    return Note(
+        "votes-unmeasured",
+        "one vote on every trial does not show what a second would bring; ask for 2 votes on about "
+        "50 trials",
+    )

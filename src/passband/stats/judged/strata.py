@@ -102,7 +102,7 @@ def jeffreys(right: Floats, size: Floats, tail: float) -> tuple[Floats, Floats]:
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0, 0.224], [0.217, 0.776])
     """
-    from scipy.special import betaincinv
+    from passband.stats.special import betaincinv
 
     wrong = size - right
     low = np.where(right <= 0.0, 0.0, betaincinv(right + 0.5, wrong + 0.5, tail))

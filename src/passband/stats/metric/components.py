@@ -58,7 +58,7 @@ def latent_credit(credit: Floats, p: Floats) -> Floats:
 
 def _reaches(j: int, k: int, p: Floats) -> Floats:
     """Return P(at least j of k succeed)."""
-    from scipy.special import betainc, xlog1py
+    from passband.stats.special import betainc, xlog1py
 
     if j == 1:
         reached: Floats = -np.expm1(xlog1py(k, -p))

@@ -175,3 +175,13 @@ def bounds(outcomes: Outcomes, metric: str) -> tuple[float, float] | None:
     wrong = measure(outcomes, metric, policy="fail").value
     ends = wrong, measure(right, metric).value
     return min(ends), max(ends)
+
+
+def not_enough_data(message: str) -> Note:
+    """Return the note on a metric that needs more trials than there are."""
+    return Note("no-estimate-not-enough-data", message)
+
+
+def not_measurable(message: str) -> Note:
+    """Return the note on a metric that these trials do not allow."""
+    return Note("no-estimate-not-measurable", message)

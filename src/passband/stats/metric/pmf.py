@@ -130,7 +130,7 @@ def log_choose(n: Ints | int, j: Ints | int) -> Floats:
     >>> np.exp(log_choose(4, np.arange(5))).round(9).tolist()
     [1.0, 4.0, 6.0, 4.0, 1.0]
     """
-    from scipy.special import gammaln
+    from passband.stats.special import gammaln
 
     ways: Floats = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1)
     return ways
@@ -144,7 +144,7 @@ def binomial_pmf(n: Ints | int, j: Ints, p: Floats | float) -> Floats:
     >>> binomial_pmf(2, np.arange(3), 0.5).round(9).tolist()
     [0.25, 0.5, 0.25]
     """
-    from scipy.special import xlog1py, xlogy
+    from passband.stats.special import xlog1py, xlogy
 
     pmf: Floats = np.exp(log_choose(n, j) + xlogy(j, p) + xlog1py(n - j, np.negative(p)))
     return pmf

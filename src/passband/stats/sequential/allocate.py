@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.stats.checks import as_whole, check_outcomes
-from passband.stats.data.outcomes import Outcomes
+from passband.stats.checks import as_whole
+from passband.stats.data.outcomes import Outcomes, check_outcomes
 from passband.stats.metric.names import parse_name
 from passband.types import Floats, Ints
 

@@ -144,7 +144,7 @@ class _Density:
         self._points, self._time = points, time
 
     def _crossing(self, time: float, boundary: float) -> float:
-        from scipy.special import ndtr
+        from passband.stats.special import ndtr
 
         step, reach = math.sqrt(time - self._time), boundary * math.sqrt(time)
         out: Floats = ndtr((self._points - reach) / step) + ndtr((-self._points - reach) / step)

@@ -35,15 +35,21 @@ from typing import Literal
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.notes import SOLVED_WITHIN, unstopped_values, within_cap
-from passband.stats.checks import Over, as_whole, check_outcomes
-from passband.stats.data.outcomes import Outcomes
+from passband.notes import Note, plural
+from passband.stats.checks import Over, as_whole
+from passband.stats.data.outcomes import Outcomes, check_outcomes
 from passband.stats.evidence.counts import STOPPING_LEVEL, stopping_of
 from passband.stats.interval.estimation import Estimate, estimate
 from passband.stats.metric.components import values_by_problem
 from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import parse_metric
 from passband.types import ArrayLike, Bools, Floats, Ints
+
+SOLVED_WITHIN = Note(
+    "solved-within",
+    "trials stopped at the first success: pass@k is the share of problems solved within k trials, "
+    "each problem counting once",
+)
 
 
 @dataclass(frozen=True)
@@ -228,3 +234,21 @@ def _matrix(scores: ArrayLike) -> tuple[Floats, Bools]:
     if odd.any():
         raise InvalidInput(f"scores must be 0 or 1; got {matrix[odd][0]:g}.")
     return matrix, present
+
+
+def unstopped_values(successes: int) -> Note:
+    """Return the note on problems that were tried until they succeeded several times."""
+    return Note(
+        "unstopped",
+        f"trials stopped at {successes} successes: without the last trial of a problem that "
+        f"reached them",
+    )
+
+
+def within_cap(cap: int) -> Note:
+    """Return the note on a k beyond the trials that any problem could have."""
+    return Note(
+        "beyond-cap",
+        f"no problem was tried more than {plural(cap, 'time')}: the value is the share solved "
+        f"within that, and a lower bound; the upper one is 1",
+    )

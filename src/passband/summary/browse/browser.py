@@ -1,13 +1,15 @@
-"""Looking at trials: those that are asked for, read one after another and never all at once."""
+"""Browse the trials of a run: filter, page, search and compare them.
+
+Trials are read one at a time, so a run of any size takes the same little memory.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
-from passband.errors import InvalidInput, nearest
+from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers import is_judged, label_scorers
 from passband.score import FilterStep, Reference, find_span, steps_of
 from passband.stats.data import UNSTATED, Scale
@@ -20,51 +22,42 @@ from passband.summary.browse.shown_trial import (
     ShownTrial,
     message_of,
 )
+from passband.summary.browse.trial_query import TrialQuery
 from passband.summary.checks.programs import outcome_words
 from passband.trials import (
     CallRow,
-    Choice,
+    Column,
     CorruptStore,
-    Differs,
+    Extreme,
     Matches,
+    OtherScorer,
     ProblemRecord,
     RunRecord,
     ScoreRow,
     ScorerRecord,
-    TrialPlace,
+    Search,
+    TrialFilter,
+    TrialId,
     TrialRow,
     Trials,
 )
 
-_BEGINNING = 300  # characters of a text that stands for it in a list
+_BEGINNING = 300  # characters of a text that are shown in a list
+ShownRow = tuple[TrialId, ShownTrial | Damaged]
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """Which trials to look at; what is empty or None leaves all."""
+class TrialSlice(NamedTuple):
+    """Neighbouring trials, and whether there are others before and after them."""
 
-    problems: tuple[str, ...] = ()  #: keys
-    trials: tuple[int, ...] = ()
-    statuses: tuple[str, ...] = ()
-    right: bool | None = None
-    scorer: str | None = None  #: None: the main one
-    disagree: bool = False  #: the scorer and the label say different things
-
-    def words(self) -> list[str]:
-        """Return the conditions on trials in words.
-
-        >>> Wanted(statuses=("truncated", "refused"), right=False).words()
-        ['truncated or refused', 'wrong']
-        """
-        words = [" or ".join(self.statuses)] if self.statuses else []
-        words += ["judged and labelled differently"] if self.disagree else []
-        return words if self.right is None else [*words, "right" if self.right else "wrong"]
+    rows: list[ShownRow]
+    has_earlier: bool
+    has_later: bool
 
 
-class Look:
-    """The wanted trials of one run."""
+class TrialBrowser:
+    """The trials of one run that match a query: the only way in which trials are browsed."""
 
-    def __init__(self, trials: Trials, run: RunRecord, wanted: Wanted) -> None:
+    def __init__(self, trials: Trials, run: RunRecord, wanted: TrialQuery) -> None:
         self.run = run
         self.wanted = wanted
         name = _judge(run) if wanted.disagree and wanted.scorer is None else wanted.scorer
@@ -77,11 +70,11 @@ class Look:
         self._chosen = trials.chosen(run, choice)
         self._walk = trials.walk(run, choice)
 
-    def _choice(self) -> Choice:
+    def _choice(self) -> TrialFilter:
         numbers = self._trials.numbers(self.run.number) if self.wanted.problems else {}
         problems = tuple(numbers[key] for key in self.wanted.problems if key in numbers)
         scale = self.scale
-        return Choice(
+        return TrialFilter(
             problems=problems,
             trials=self.wanted.trials,
             statuses=self.wanted.statuses,
@@ -91,7 +84,7 @@ class Look:
             differs=self._differs() if self.wanted.disagree else None,
         )
 
-    def _differs(self) -> Differs:
+    def _differs(self) -> OtherScorer:
         """Return the labels that the scorer is to differ from."""
         labels = label_scorers(self.run)
         if not labels or self.scorer is None:
@@ -99,7 +92,7 @@ class Look:
                 f"{self.run.task} has no labels to disagree with; draw trials to label with "
                 "`passband label`."
             )
-        return Differs(labels[0].number, _middle(labels[0]), _middle(self.scorer))
+        return OtherScorer(labels[0].number, _middle(labels[0]), _middle(self.scorer))
 
     @property
     def scale(self) -> Scale:
@@ -112,35 +105,75 @@ class Look:
         return list(self._trials.numbers(self.run.number))
 
     def count(self) -> Matches:
-        """Return how many trials are wanted, and of how many problems."""
+        """Return how many trials match, and of how many problems."""
         return self._chosen.count()
 
     def count_all(self) -> Matches:
         """Return how many trials there are, and of how many problems."""
-        return self._trials.chosen(self.run, Choice()).count()
+        return self._trials.chosen(self.run, TrialFilter()).count()
 
     # -- a page at a time ------------------------------------------------------------------
 
     def counted(self) -> int | None:
-        """Return how many trials are wanted, by the tallies; None where these do not say so."""
+        """Return how many trials match, by the tallies; None where only the rows would tell."""
         return self._walk.count()
 
-    def after(self, place: TrialPlace | None, limit: int) -> list[TrialPlace]:
-        """Return the first wanted trials after a place, or from the beginning."""
-        return self._walk.after(place, limit)
+    def page(
+        self, size: int, *, after: TrialId | None = None, before: TrialId | None = None
+    ) -> TrialSlice:
+        """Return the matches next to a place, or from the beginning."""
+        if before is not None:
+            places = self._walk.before(before, size + 1)
+            return TrialSlice(self.rows(places[-size:]), len(places) > size, True)
+        places = self._walk.after(after, size + 1)
+        return TrialSlice(self.rows(places[:size]), after is not None, len(places) > size)
 
-    def before(self, place: TrialPlace | None, limit: int) -> list[TrialPlace]:
-        """Return the last wanted trials before a place, or from the end."""
-        return self._walk.before(place, limit)
+    def page_of_problem(self, number: int, size: int, after: int | None = None) -> TrialSlice:
+        """Return the matches of one problem after a trial, or from the first."""
+        edge = TrialId(number, -1 if after is None else after)
+        places = [p for p in self._walk.after(edge, size + 1) if p.problem == number]
+        return TrialSlice(self.rows(places[:size]), after is not None, len(places) > size)
 
-    def brief(self, places: Iterable[TrialPlace]) -> list[ShownTrial | Damaged]:
+    def trial_after(self, place: TrialId) -> TrialId | None:
+        """Return the next match after a trial."""
+        return next(iter(self._walk.after(place, 1)), None)
+
+    def trial_before(self, place: TrialId) -> TrialId | None:
+        """Return the last match before a trial."""
+        return next(iter(self._walk.before(place, 1)), None)
+
+    def rows(self, places: Iterable[TrialId]) -> list[ShownRow]:
         """Return trials with the beginnings of their texts."""
         problems: dict[int, tuple[ProblemRecord, ShownProblem]] = {}
-        return [self._read(place, problems, full=False) for place in places]
+        return [(place, self._read(place, problems, full=False)) for place in places]
 
-    def whole(self, place: TrialPlace) -> ShownTrial | Damaged:
-        """Return a trial with all of its text."""
+    def trial(self, place: TrialId) -> ShownTrial | Damaged:
+        """Return a trial with all of its text; raise `UnknownName` if it is not recorded."""
+        if self.trial_after(TrialId(place.problem, place.trial - 1)) != place:
+            raise UnknownName(f"trial {place.trial} of this problem is not recorded.")
         return self._read(place, {}, full=True)
+
+    def readable(self, place: TrialId) -> ShownTrial:
+        """Return a trial with all of its text; raise `InvalidInput` if it is damaged."""
+        shown = self.trial(place)
+        if isinstance(shown, Damaged):
+            raise InvalidInput(f"trial {place.trial} of this problem cannot be read: {shown.why}.")
+        return shown
+
+    def pair(self, number: int, trials: tuple[int, int]) -> tuple[ShownTrial, ShownTrial]:
+        """Return two trials of a problem, to compare them."""
+        if trials[0] == trials[1]:
+            raise InvalidInput(f"a difference is of two trials; got {trials[0]} twice.")
+        first, second = (self.readable(TrialId(number, trial)) for trial in trials)
+        return first, second
+
+    def search(self, text: str) -> Search:
+        """Return a search for a text in the completions of the run."""
+        return self._trials.search(self.run, text)
+
+    def extremes(self, column: Column, most: int) -> list[Extreme]:
+        """Return the slowest or longest trials of the run, which reads all of it."""
+        return self._trials.extremes(self.run, column, most)
 
     def problem(self, number: int) -> ShownProblem:
         """Return a problem by its number in the store."""
@@ -148,7 +181,7 @@ class Look:
 
     def _read(
         self,
-        place: TrialPlace,
+        place: TrialId,
         problems: dict[int, tuple[ProblemRecord, ShownProblem]],
         *,
         full: bool,
@@ -169,7 +202,7 @@ class Look:
     # -- all of them -----------------------------------------------------------------------
 
     def shown(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[Shown]:
-        """Yield each problem and then its wanted trials; what is damaged as such.
+        """Yield each problem and then its matching trials; damaged ones as `Damaged`.
 
         `places` are the numbers of problems and trials, problem by problem; without them, all that
         are wanted.
@@ -315,7 +348,7 @@ def _shown_call(scorer: str, call: CallRow, reply: str | None) -> ShownCall:
     )  # fmt: skip
 
 
-def _listed(record: ProblemRecord, name: str) -> list[Any]:
+def _listed(record: ProblemRecord, name: str) -> list[object]:
     value = record.record.get(name)
     return value if isinstance(value, list) else []
 
@@ -331,8 +364,10 @@ def _rules(scorer: ScorerRecord) -> tuple[str, ...]:
     return tuple(names)
 
 
-def looks(trials: Trials, runs: Sequence[RunRecord], wanted: Wanted) -> list[Look]:
-    """Return what to look at in each run; a problem or scorer that none has is an error.
+def browse_runs(
+    trials: Trials, runs: Sequence[RunRecord], wanted: TrialQuery
+) -> list[TrialBrowser]:
+    """Return a browser for each run; a problem or scorer that no run has is an error.
 
     Of several tasks, each with its own problems and scorers, those that have none of them are
     left out.
@@ -340,14 +375,16 @@ def looks(trials: Trials, runs: Sequence[RunRecord], wanted: Wanted) -> list[Loo
     scoring = [run for run in runs if wanted.scorer in (None, *_scorer_names(run))]
     if not scoring and runs:
         runs[0].scorer(wanted.scorer)  # raises, with the nearest name
-    chosen = [Look(trials, run, wanted) for run in scoring]
-    known = dict.fromkeys(key for look in chosen for key in look.keys)
+    chosen = [TrialBrowser(trials, run, wanted) for run in scoring]
+    known = dict.fromkeys(key for browser in chosen for key in browser.keys)
     for key in wanted.problems:
         if key not in known:
             some = ", ".join(list(known)[:5]) + (", ..." if len(known) > 5 else "")
             hint = nearest(key, known) or f" It has {some or 'none'}."
             raise InvalidInput(f"{trials.directory} has no problem {key!r}.{hint}")
-    return [look for look in chosen if not wanted.problems or {*wanted.problems} & {*look.keys}]
+    return [
+        browser for browser in chosen if not wanted.problems or {*wanted.problems} & {*browser.keys}
+    ]
 
 
 def _scorer_names(run: RunRecord) -> list[str]:
@@ -355,26 +392,16 @@ def _scorer_names(run: RunRecord) -> list[str]:
 
 
 def pair_of_trials(
-    trials: Trials, runs: Sequence[RunRecord], wanted: Wanted, numbers: tuple[int, int]
+    trials: Trials, runs: Sequence[RunRecord], wanted: TrialQuery, numbers: tuple[int, int]
 ) -> tuple[ShownTrial, ShownTrial]:
     """Return two trials of one problem; raise `InvalidInput` where it is not clear which."""
-    if numbers[0] == numbers[1]:
-        raise InvalidInput(f"--diff is of two trials; got {numbers[0]} twice.")
-    chosen = looks(trials, runs, replace(wanted, trials=numbers))
+    chosen = browse_runs(trials, runs, wanted)
     if len(chosen) != 1:
-        names = ", ".join(f"{look.run.task} by {look.run.model}" for look in chosen)
+        names = ", ".join(f"{browser.run.task} by {browser.run.model}" for browser in chosen)
         raise InvalidInput(
             f"--diff is of two trials of one run; choose with --task and --model one of {names}."
         )
-    if len(wanted.problems) != 1 and len(chosen[0].keys) != 1:
+    browser, keys = chosen[0], wanted.problems or tuple(chosen[0].keys)
+    if len(keys) != 1:
         raise InvalidInput("--diff is of two trials of one problem; say which with --problem.")
-    shown = {one.trial: one for one in chosen[0].shown() if not isinstance(one, ShownProblem)}
-    first, second = (_required(shown.get(number), number) for number in numbers)
-    return first, second
-
-
-def _required(shown: ShownTrial | Damaged | None, number: int) -> ShownTrial:
-    if isinstance(shown, ShownTrial):
-        return shown
-    why = "is not recorded" if shown is None else f"cannot be read: {shown.why}"
-    raise InvalidInput(f"trial {number} of this problem {why}.")
+    return browser.pair(trials.numbers(browser.run.number)[keys[0]], numbers)

@@ -1,7 +1,4 @@
-"""One problem with the scores of its trials, in the order of the trials.
-
-The problems of a run by how often they are solved, from its tallies alone.
-"""
+"""Read the scores of problems: trial by trial, or as rates from the tallies alone."""
 
 from __future__ import annotations
 
@@ -10,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from passband.stats.data import UNSTATED
-from passband.trials import Choice, ProblemRecord, RunRecord, ScorerRecord, Status, TrialRow, Trials
+from passband.trials import (
+    ProblemRecord,
+    RunRecord,
+    ScorerRecord,
+    Status,
+    TrialFilter,
+    TrialRow,
+    Trials,
+)
 
 Mark = tuple[float | None, str | None]  # a trial's score, and the answer that was scored
 
@@ -25,7 +30,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class ProblemScores:
-    """A problem, and for each of its trials the status and what each scorer gave it."""
+    """A problem, and the status and the scores of each of its trials."""
 
     problem: ProblemRecord
     statuses: list[Status] = field(default_factory=list)
@@ -99,7 +104,7 @@ def _mark(trial: TrialRow, scorer: int) -> Mark:
 
 
 class ProblemRate(NamedTuple):
-    """A problem with its mean score; of 0/1 scores that is the share of right trials."""
+    """A problem with its mean score; of 0/1 scores, the share of right trials."""
 
     number: int  #: in the store
     key: str
@@ -112,7 +117,7 @@ class ProblemRate(NamedTuple):
 def rates_of(trials: Trials, run: RunRecord, scorer: ScorerRecord | None) -> list[ProblemRate]:
     """Return the problems of a run, the easiest first, those without a score last."""
     sums = {} if scorer is None else {p: (n, s) for p, n, s in trials.score_sums(scorer.number)}
-    recorded = trials.walk(run, Choice()).matches
+    recorded = trials.walk(run, TrialFilter()).matches
     scale = UNSTATED if scorer is None else run.scale(scorer)
     rates = []
     for key, number in trials.numbers(run.number).items():

@@ -1,14 +1,14 @@
-"""Trials to look at: what was asked, answered, extracted and expected, as values to print."""
+"""Hold what is shown of a trial: prompt, answer, extracted answer, target and score."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
-class Message(NamedTuple):
+class ShownMessage(NamedTuple):
     """A message of a conversation."""
 
     role: str
@@ -22,7 +22,7 @@ class ShownProblem:
     task: str
     model: str
     key: str
-    messages: tuple[Message, ...]
+    messages: tuple[ShownMessage, ...]
     targets: tuple[str, ...]
     choices: tuple[str, ...]
     trials: int
@@ -66,7 +66,7 @@ class ShownCall:
 
     @property
     def last_line(self) -> str | None:
-        """The last line of the reply that is not empty, which holds the verdict."""
+        """The last non-empty line of the reply, which holds the verdict."""
         lines = (self.reply or "").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), None)
 
@@ -80,7 +80,7 @@ class ShownTrial:
     status: str
     text: str | None
     reasoning: str | None
-    transcript: tuple[Message, ...]
+    transcript: tuple[ShownMessage, ...]
     scores: tuple[ShownScore, ...]  #: that of the chosen scorer first
     span: tuple[int, int] | None  #: of the extracted answer in the text
     prompt_tokens: int | None = None
@@ -114,25 +114,25 @@ class Damaged:
 Shown = ShownProblem | ShownTrial | Damaged
 
 
-def message_of(message: Any) -> Message:
+def message_of(message: object) -> ShownMessage:
     """Return a recorded message, a pair or a mapping, with its content as text.
 
     >>> message_of(["user", "2+2"])
-    Message(role='user', text='2+2')
+    ShownMessage(role='user', text='2+2')
     >>> message_of({"role": "tool", "content": [{"type": "text", "text": "4"}]})
-    Message(role='tool', text='4')
+    ShownMessage(role='tool', text='4')
     """
     if isinstance(message, Mapping):
         text = _text(message.get("content"))
         calls = message.get("tool_calls")
         called = f"{text}\n{_json(calls)}".lstrip("\n") if calls else text
-        return Message(str(message.get("role", "")), called)
+        return ShownMessage(str(message.get("role", "")), called)
     if isinstance(message, Sequence) and not isinstance(message, str) and len(message) == 2:
-        return Message(str(message[0]), _text(message[1]))
-    return Message("", _text(message))
+        return ShownMessage(str(message[0]), _text(message[1]))
+    return ShownMessage("", _text(message))
 
 
-def _text(content: Any) -> str:
+def _text(content: object) -> str:
     if content is None:
         return ""
     if isinstance(content, str):
@@ -142,11 +142,11 @@ def _text(content: Any) -> str:
     return _json(content)
 
 
-def _part(part: Any) -> str:
+def _part(part: object) -> str:
     if isinstance(part, Mapping) and isinstance(part.get("text"), str):
         return str(part["text"])
     return part if isinstance(part, str) else _json(part)
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from passband import notes
-from passband.notes import Note
+from passband.notes import Note, plural
 from passband.readers import sandbox_words
 from passband.score import OUTCOMES, WORDS, VerdictStatus, again_entry, outcome_in
 from passband.stats.interval import RerunFlip, Reruns, with_reruns
@@ -40,23 +39,23 @@ class Programs:
     def notes(self) -> Iterator[Note]:
         """Yield the notes on a group of such verdicts."""
         if self.outcomes or self.missing:
-            yield notes.program_outcomes(self.outcomes, self.missing)
+            yield program_outcomes(self.outcomes, self.missing)
         for sandbox in self.sandboxes:
             if sandbox.get("backend") == "none":
-                yield notes.unsafe_code(str(sandbox.get("python", "")))
+                yield unsafe_code(str(sandbox.get("python", "")))
                 break
         if len(self.sandboxes) > 1:
             words = sandbox_words({"sandboxes": list(self.sandboxes)})
-            yield notes.several_sandboxes(words)
+            yield several_sandboxes(words)
         if self.modules:
-            yield notes.missing_modules(self.modules)
+            yield missing_modules(self.modules)
         if self.opaque:
-            yield notes.opaque_results(self.opaque)
+            yield opaque_results(self.opaque)
         if self.reruns is not None and self.reruns.again:
             flips, again = len(self.reruns.flips), self.reruns.again
-            yield notes.flaky_verdicts(flips, again, *self.reruns.limits())
+            yield flaky_verdicts(flips, again, *self.reruns.limits())
         if self.late[0]:
-            yield notes.late_timeouts(*self.late)
+            yield late_timeouts(*self.late)
 
     @property
     def result(self) -> ProgramResult:
@@ -162,3 +161,82 @@ def _late(first: Scores, second: Scores) -> tuple[int, int]:
     timeouts = [p for p in second if p in first and _outcome(first[p]) == "timed_out"]
     late = [p for p in timeouts if "passed after" in (second[p].detail or "")]
     return len(late), len(timeouts)
+
+
+def program_outcomes(counts: Mapping[str, int], missing: int) -> Note:
+    """Return the note on what became of programs, and on answers without one."""
+    listed = [f"{count} {outcome}" for outcome, count in counts.items() if count]
+    if missing:
+        listed.append(f"{plural(missing, 'answer')} without a program")
+    return Note("program-outcomes", f"programs: {', '.join(listed)}")
+
+
+def unsafe_code(backend: str) -> Note:
+    """Return the note on programs that ran without a sandbox."""
+    return Note(
+        "unsafe-code",
+        f"programs ran without a sandbox (--unsafe-code, {backend}): they could do what the user "
+        "can, and nothing vouches for their verdicts",
+    )
+
+
+def several_sandboxes(sandboxes: Sequence[str]) -> Note:
+    """Return the note on verdicts of several sandboxes, which need not agree."""
+    return Note(
+        "several-sandboxes",
+        f"verdicts are from {len(sandboxes)} sandboxes, which need not agree: "
+        f"{'; '.join(sandboxes)}",
+    )
+
+
+def missing_modules(counts: Mapping[str, int]) -> Note:
+    """Return the note on programs that import what the sandbox's Python does not have.
+
+    >>> print(missing_modules({"numpy": 3}))
+    3 programs failed because the sandbox's Python has no numpy; see passband doctor
+    >>> print(missing_modules({"numpy": 3, "sympy": 1}))
+    4 programs failed because the sandbox's Python has no numpy (3), sympy (1); see passband doctor
+    """
+    total = plural(sum(counts.values()), "program")
+    named = ", ".join(f"{name} ({count})" for name, count in counts.items())
+    named = named if len(counts) > 1 else next(iter(counts))
+    return Note(
+        "missing-modules",
+        f"{total} failed because the sandbox's Python has no {named}; see passband doctor",
+    )
+
+
+def opaque_results(kinds: Mapping[str, int]) -> Note:
+    """Return the note on results that did not cross from the programs to the tests."""
+    total = plural(sum(kinds.values()), "program")
+    return Note(
+        "opaque-results",
+        f"{total} failed on a result that is no plain data and equals nothing "
+        f"({', '.join(kinds)}); tests of such objects need 'verdict: same'",
+    )
+
+
+def flaky_verdicts(flips: int, again: int, low: float, high: float) -> Note:
+    """Return the note on verdicts that were given again under other hash seeds."""
+    if not flips:
+        return Note(
+            "steady-verdicts",
+            f"none of {plural(again, 're-run')} gave another verdict; up to {high:.1%} of the "
+            "verdicts could",
+        )
+    text = f"{flips} of {plural(again, 're-run')} gave another verdict ({low:.1%} to {high:.1%})"
+    if flips > 0.01 * again:
+        return Note(
+            "many-flaky-verdicts",
+            f"{text}, which is much: tests or programs depend on chance, the clock or the load",
+        )
+    return Note("flaky-verdicts", text)
+
+
+def late_timeouts(late: int, again: int) -> Note:
+    """Return the note on programs that need more time than they have."""
+    return Note(
+        "late-timeouts",
+        f"{late} of {plural(again, 'program')} that timed out would have passed in twice the time; "
+        "a larger timeout gives other values",
+    )

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from passband.notes import Note
 from passband.score import recorded_equality
 from passband.stats.data import Same, Scale, answer_text, number_answers
-from passband.trials import Choice, ChosenTrials, RunRecord, ScoreRow, ScorerRecord, Trials
+from passband.trials import FilteredTrials, RunRecord, ScoreRow, ScorerRecord, TrialFilter, Trials
 
 _LONGEST = 500  # characters kept of an answer
 _MOST_SCORES = 20_000  # that are read for a note beside other results
@@ -98,7 +98,7 @@ def rank_same_wrong(
     """
     chosen = scorer or run.scorer()
     scale = run.scale(chosen)
-    reader = trials.chosen(run, Choice(scorer=chosen.number))
+    reader = trials.chosen(run, TrialFilter(scorer=chosen.number))
     with ExitStack() as stack:
         equality = None if as_text else stack.enter_context(recorded_equality(chosen))
         same = None if equality is None else equality.same
@@ -161,7 +161,7 @@ def _ranked(counted: Sequence[_Counted]) -> Iterator[tuple[_Counted, float]]:
             yield one, chance_of(one.times, one.wrong, rate)
 
 
-def _found(reader: ChosenTrials, one: _Counted, chance: float) -> SameWrong:
+def _found(reader: FilteredTrials, one: _Counted, chance: float) -> SameWrong:
     problem = reader.problem(one.number)
     targets = tuple(map(str, problem.record.get("targets", ())))
     return SameWrong(
@@ -177,7 +177,7 @@ class _Answers:
         trials: Trials,
         run: RunRecord,
         scorer: ScorerRecord,
-        reader: ChosenTrials,
+        reader: FilteredTrials,
         scale: Scale,
         reads_texts: bool,
     ) -> None:

@@ -31,7 +31,6 @@ from passband.stats.decision import (
 from passband.stats.metric import expand_metrics, needs_answers
 from passband.summary.compare.models import ComparedModels, ComparisonOptions, read_models
 from passband.summary.default_metrics import default_metrics
-from passband.summary.judged.compared import judged_pair, judged_ranking, require_one_judge
 
 
 def ranked(models: Mapping[str, Outcomes], options: ComparisonOptions) -> tuple[Abilities, ...]:
@@ -197,6 +196,8 @@ def _compared(asked: _Asked, options: ComparisonOptions, rankings: int) -> TaskC
             for name in names
         )
         if judges:
+            from passband.summary.judged.compared import judged_ranking, require_one_judge
+
             require_one_judge(list(judges.values()))
             ranking_list = tuple(judged_ranking(one, list(judges.values())) for one in ranking_list)
         return TaskComparison(task, tuple(models), rankings=ranking_list)
@@ -241,6 +242,8 @@ def _differences(
     if not judges:
         yield from (compare(a, b, name, **arguments) for name in names)
         return
+    from passband.summary.judged.compared import judged_pair, require_one_judge
+
     pair = judged_pair(models, judges)
     if not pair.reason:
         _refuse_uncorrected(options)

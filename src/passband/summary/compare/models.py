@@ -31,7 +31,6 @@ from passband.summary.compare.remarks import (
     scorer_remarks,
     target_findings,
 )
-from passband.summary.judged.compared import judge_remarks
 from passband.trials import Trials, is_run_directory
 
 
@@ -296,8 +295,11 @@ def compared_models(
         task for task in shared if all(groups.is_share for groups in outcomes[task].values())
     )
     judges = {task: scores for task in shared if (scores := entrants.judges(task))}
-    for task, scores in judges.items():
-        left_out += judge_remarks(task, scores)
+    if judges:  # all that is known of judges: most comparisons have none
+        from passband.summary.judged.compared import judge_remarks
+
+        for task, scores in judges.items():
+            left_out += judge_remarks(task, scores)
     return ComparedModels(outcomes, (*remarks, *left_out), shares, entrants.sources(), judges)
 
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from passband import notes
 from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.readers import MetricScore, Record
 from passband.stats.data import UNSTATED, Outcomes, Scale
 from passband.stats.interval import Estimate
+from passband.summary.eva import notes
 from passband.summary.eva.composed import Column, composite_columns
 from passband.summary.eva.composites import (
     DEFAULT_THRESHOLD,
@@ -44,6 +44,7 @@ from passband.summary.eva.quality import (
 )
 from passband.summary.eva.run import Passes
 from passband.summary.group import metric_lines
+from passband.summary.notes import unscored
 from passband.summary.summary import Request
 from passband.types import Bools, Floats
 
@@ -158,7 +159,7 @@ class Estimates(EvaMethod):
         if not outcomes.n_unscored or is_refused:
             return []
         total = outcomes.n_trials + outcomes.n_unscored
-        return [notes.unscored(_unscored(outcomes), total, self.request.policy)]
+        return [unscored(_unscored(outcomes), total, self.request.policy)]
 
     # -- composites ------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from passband.errors import InvalidInput
 from passband.summary.eva.document import MetricsSummary
-from passband.trials import whole_file
+from passband.trials import atomic_file
 
 NAME = "metrics_summary.json"
 KIND, VERSION = "metrics_summaries", 1
@@ -75,5 +75,5 @@ def _is_summary(path: Path) -> bool:
 def write_document(text: str, path: Path) -> None:
     """Write a file; it appears whole or not at all, and nothing beside it is touched."""
     data = text.encode()
-    with whole_file(path) if path.is_file() or not path.exists() else path.open("wb") as file:
+    with atomic_file(path) if path.is_file() or not path.exists() else path.open("wb") as file:
         file.write(data)

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from passband import notes
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers import (
     EvaRun,
@@ -46,6 +45,7 @@ from passband.stats.data import (
 )
 from passband.stats.evidence import evidence_of
 from passband.summary.eva.composed import Column
+from passband.summary.notes import scored_incomplete
 from passband.trials import STATUSES, RunRecord, ScoreRow, Trials, is_run_directory
 from passband.types import Bools, Floats, Ints
 
@@ -341,7 +341,7 @@ def _scored_incomplete(records: Sequence[Record], statuses: Sequence[str]) -> tu
         for record, status in others
         if any(score.value is not None for score in record.scores.values())
     )
-    return (Remark(notes.scored_incomplete(counts).text, important=True),) if counts else ()
+    return (Remark(scored_incomplete(counts).text, important=True),) if counts else ()
 
 
 # -- logs and tables -----------------------------------------------------------------------

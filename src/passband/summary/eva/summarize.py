@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from passband import notes
 from passband.errors import InvalidInput, nearest
 from passband.notes import Note
 from passband.readers import MOST_TRIALS, MetricScore, Options, Remark
 from passband.stats import Over, as_level, check_over, check_text
 from passband.stats.data import Policy, Scale
-from passband.stats.interval import methods, seed_of
+from passband.stats.interval import EVA_ZERO_WIDTH, methods, seed_of
+from passband.summary.eva import notes
 from passband.summary.eva.composed import displayed
 from passband.summary.eva.composites import (
     BUILT_IN,
@@ -56,7 +56,7 @@ def _on_means(rules: EvaRules) -> Iterator[Note]:
         if _differs(numbers, means):
             yield notes.EVA_POOLED
         if len(means) > 0 and len(set(means)) == 1:
-            yield notes.EVA_ZERO_WIDTH
+            yield EVA_ZERO_WIDTH
 
 
 def _differs(numbers: Sequence[float | None], means: Sequence[float]) -> bool:

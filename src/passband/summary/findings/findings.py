@@ -17,7 +17,8 @@ from passband.readers import UNKNOWN, Remark, stored_outcomes
 from passband.stats.data import Outcomes
 from passband.stats.interval import Estimate
 from passband.stats.metric import needs_answers
-from passband.summary.browse.browser import Look, Wanted
+from passband.summary.browse.browser import TrialBrowser
+from passband.summary.browse.trial_query import TrialQuery
 from passband.summary.checks.same_wrong import Agreement, rank_same_wrong
 from passband.summary.findings.kinds import Kinds, kinds_of
 from passband.summary.findings.progress import RunProgress, progress_of
@@ -371,7 +372,7 @@ class _Measured:
     ) -> Transcripts:
         if not self._request.transcripts:
             return Transcripts((), *totals)
-        look = Look(self._trials, self._run, Wanted(scorer=self._scorer.name))
+        browser = TrialBrowser(self._trials, self._run, TrialQuery(scorer=self._scorer.name))
         return sample_transcripts(
-            look, scan, places, self._numbers, self._request.transcripts, totals
+            browser, scan, places, self._numbers, self._request.transcripts, totals
         )

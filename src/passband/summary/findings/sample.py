@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from passband.summary.browse.browser import Look
+from passband.summary.browse.browser import TrialBrowser
 from passband.summary.browse.shown_trial import Damaged, ShownProblem, ShownTrial
 from passband.summary.findings.scan import RIGHT, WRONG, MarkedAnswer, Scan
 
@@ -79,7 +79,7 @@ def chosen_places(n_problems: int, n_trials: int, budget: int) -> list[int]:
 
 
 def sample_transcripts(
-    look: Look,
+    browser: TrialBrowser,
     scan: Scan,
     places: Mapping[str, int],
     numbers: Mapping[str, int],
@@ -100,7 +100,7 @@ def sample_transcripts(
         number = numbers[key]
         answers = sorted(scan.answers.get(number, ()))
         turns = _turns(answers, scan.trials_of(number))
-        problem, texts, bad = _read(look, number, turns, share)
+        problem, texts, bad = _read(browser, number, turns, share)
         damaged += bad
         if problem is not None:
             problems.append(SampledProblem(problem, place, tuple(answers), texts))
@@ -128,7 +128,7 @@ def _turns(answers: Sequence[MarkedAnswer], recorded: Sequence[int]) -> list[int
 
 
 def _read(
-    look: Look, number: int, trials: Sequence[int], share: int
+    browser: TrialBrowser, number: int, trials: Sequence[int], share: int
 ) -> tuple[ShownProblem | None, dict[int, ShownTrial], int]:
     """Return a problem, its texts up to a number of bytes, and how many could not be read.
 
@@ -138,7 +138,7 @@ def _read(
     texts: dict[int, ShownTrial] = {}
     damaged = 0
     left = share
-    for one in look.shown(_places(number, trials)):
+    for one in browser.shown(_places(number, trials)):
         if isinstance(one, ShownProblem):
             problem = one
         elif isinstance(one, Damaged):

@@ -18,8 +18,9 @@ from passband.stats import Over
 from passband.stats.data import Outcomes, Scale
 from passband.stats.decision import Comparison, Ranking, Verdict, compare_all
 from passband.stats.metric import expand_metrics
-from passband.summary.browse.browser import Look, Wanted
+from passband.summary.browse.browser import TrialBrowser
 from passband.summary.browse.shown_trial import ShownProblem, ShownTrial
+from passband.summary.browse.trial_query import TrialQuery
 from passband.summary.compare.compare import TaskComparison, compare_models
 from passband.summary.compare.models import (
     ComparedModels,
@@ -77,10 +78,12 @@ def _sampled(
     wanted = tuple(key for key in keys if key in numbers)
     if not wanted:
         return {}
-    look = Look(trials, run, Wanted(problems=wanted, trials=tuple(range(_MOST_TRIALS))))
+    browser = TrialBrowser(
+        trials, run, TrialQuery(problems=wanted, trials=tuple(range(_MOST_TRIALS)))
+    )
     problems: dict[str, ShownProblem] = {}
     rows: dict[str, list[ShownTrial]] = {key: [] for key in wanted}
-    for shown in look.shown():
+    for shown in browser.shown():
         if isinstance(shown, ShownProblem):
             problems[shown.key] = shown
         elif isinstance(shown, ShownTrial):

@@ -81,7 +81,7 @@ def _open(line: GateLine, family: int, policy: GatePolicy) -> str:
     if line.p_worse <= policy.error:
         return f"worse on its own, but not after allowing for {family} comparisons"
     rare = next((note.text for note in line.notes if note.code == "rare-loss"), None)
-    return rare or "the data allow both no loss and a loss beyond the tolerance"
+    return rare or "could be no loss, or a loss beyond the tolerance"
 
 
 def _more(
@@ -210,8 +210,8 @@ def left_out_reason(comparison: Comparison, most: float) -> str:
 
 
 _LABEL_MORE = (
-    "the data allow both no loss and a loss beyond the tolerance; label more trials of both, or "
-    "ask more problems"
+    "could be no loss, or a loss beyond the tolerance; label more trials of both, or ask more "
+    "problems"
 )
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from passband import notes
 from passband.errors import InvalidInput
 from passband.readers import JudgeScores, Remark
 from passband.stats.judged import FEWEST_LABELS, corrected, corrected_difference
+from passband.summary.judged import notes
 from passband.summary.judged.correction import one_sided, shared_name
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from passband import notes
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
 from passband.readers import BY_HAND, JudgeScores
@@ -17,6 +16,8 @@ from passband.score import is_kin
 from passband.stats.data import Outcomes
 from passband.stats.interval import Estimate
 from passband.stats.judged import Judged, corrected
+from passband.stats.metric import not_enough_data, not_measurable
+from passband.summary.judged import notes
 from passband.summary.judged.result import JudgeResult, alone, judge_result
 from passband.summary.metric_list import EntryResult
 from passband.summary.summary import Line, Request
@@ -82,9 +83,9 @@ class Correction:
                     self.scores.judged, metric, over=request.over, level=request.level
                 )
             except NotEnoughData as error:
-                self._estimates[metric] = notes.not_enough_data(str(error))
+                self._estimates[metric] = not_enough_data(str(error))
             except InvalidInput as error:
-                self._estimates[metric] = notes.not_measurable(str(error))
+                self._estimates[metric] = not_measurable(str(error))
         return self._estimates[metric]
 
     # -- lines -----------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from passband.summary.from_run import RunSummary
 from passband.summary.lines import on_line_scale
 from passband.summary.live.run_state import RunState
 from passband.summary.summary import Group, Line, Request
-from passband.trials import Choice, RunRecord, Trials
+from passband.trials import RunRecord, TrialFilter, Trials
 
 _MANY = 100_000  # graded scores that are too many to be read for every look
 
@@ -84,7 +84,7 @@ def _is_heavy(trials: Trials, run: RunRecord, standing: RunState) -> bool:
     """Return whether scores are graded, and so many that reading them takes seconds."""
     if standing.done <= _MANY or run.adaptive is not None:
         return False
-    return trials.walk(run, Choice(right=True, scorer=run.scorer().number)).count() is None
+    return trials.walk(run, TrialFilter(right=True, scorer=run.scorer().number)).count() is None
 
 
 def _mean_line(trials: Trials, run: RunRecord) -> Line:

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from typing import Literal
 
 from passband.summary.live.judge_usage import JudgeUsage, judges_of
-from passband.trials import SHARDS, Choice, RunRecord, SessionRecord, Trials, holder
+from passband.trials import SHARDS_FOLDER, RunRecord, SessionRecord, TrialFilter, Trials, holder
 
 State = Literal["running", "complete", "stopped", "imported", "empty"]
 
@@ -80,7 +80,7 @@ def _planned(trials: Trials, run: RunRecord) -> int | None:
 
 def _counts(trials: Trials, run: RunRecord) -> list[int]:
     """Return the numbers of trials of the problems that have any."""
-    return [count or 0 for count in trials.walk(run, Choice()).matches.values()]
+    return [count or 0 for count in trials.walk(run, TrialFilter()).matches.values()]
 
 
 def _state(
@@ -116,7 +116,7 @@ def is_going_on(trials: Trials) -> bool:
     The lock is looked at only if the last session has no end and its process may be alive: to look
     at a lock is to hold it for a moment, in which a run that starts would be refused.
     """
-    if (trials.directory / SHARDS).is_dir() and holder(trials.directory) is not None:
+    if (trials.directory / SHARDS_FOLDER).is_dir() and holder(trials.directory) is not None:
         return True
     sessions = trials.sessions()
     if not sessions or sessions[-1].ended is not None or not _may_be_alive(sessions[-1]):

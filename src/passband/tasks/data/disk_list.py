@@ -1,4 +1,4 @@
-"""Long sequences in little memory: items in a temporary file beyond a few megabytes.
+"""A list that spills to a temporary file beyond a few megabytes.
 
 A hundred thousand problems with their rows take gigabytes as objects. They are asked one after
 the other, in an order that is not theirs, and scored soon after: each is read by itself, and those
@@ -34,7 +34,7 @@ def spooled(
     plain: Callable[[T], Any] = _same,
     made: Callable[[Any], T] = _same,
 ) -> Sequence[T]:
-    """Return items as a sequence: a list of a few, a `Spool` of many.
+    """Return items as a sequence: a list of a few, a `DiskList` of many.
 
     `plain` turns an item into built-in values, which are written faster, and `made` turns those
     into the item again. The sequence must not be changed, nor its items.
@@ -47,13 +47,13 @@ def spooled(
     first = list(islice(source, _FEW + 1))
     if len(first) <= _FEW:
         return first
-    spool = Spool(plain, made)
+    spool = DiskList(plain, made)
     spool.extend(first)
     spool.extend(source)
     return spool
 
 
-class Spool(Sequence[T], Generic[T]):
+class DiskList(Sequence[T], Generic[T]):
     """A sequence in a temporary file, which is gone when the sequence is."""
 
     def __init__(self, plain: Callable[[T], Any] = _same, made: Callable[[Any], T] = _same) -> None:

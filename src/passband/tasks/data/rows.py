@@ -24,7 +24,7 @@ from typing import Any, TypeVar, get_args
 from passband.errors import InvalidInput, Place, nearest
 from passband.files import Form, form_of, read_records
 from passband.tasks.data.disk_list import spooled
-from passband.tasks.file.file_access import Reach
+from passband.tasks.file.file_access import FileAccess
 from passband.tasks.prompt.rendering import Renderer
 from passband.tasks.prompt.template import Template
 
@@ -45,9 +45,9 @@ class DataSource:
     is_trusted: bool = False  # whether the task may read any file
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> FileAccess:
         """The files that the task may name."""
-        return Reach(self.folder, self.is_trusted)
+        return FileAccess(self.folder, self.is_trusted)
 
     def error(self, message: str) -> InvalidInput:
         return InvalidInput(message, place=self.place)

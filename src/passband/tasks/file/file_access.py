@@ -1,12 +1,14 @@
-"""The files that an untrusted task may name: its own, and those of the working folder.
+"""Limit an untrusted task to files below its own folder or the working folder.
 
-What the data of a task hold is sent to a server. Without trust a task may name regular files below
-its own folder or the working folder, wherever links lead: no devices, no pipes, nothing of /proc,
-nothing in hidden folders such as ~/.ssh.
+A task's data are sent to a server. Without trust a task may name regular files below these two
+folders only, wherever links lead: no devices, no pipes, nothing of /proc, nothing in hidden folders
+such as ~/.ssh. An installed lm-eval is found without importing it.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
 import os
 import stat
 from contextlib import suppress
@@ -14,6 +16,34 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
+
+
+def lm_eval_tasks() -> Path | None:
+    """Return the folder of lm-eval's task files; None if it is not installed."""
+    try:
+        spec = importlib.util.find_spec("lm_eval")
+    except (ImportError, ValueError):
+        return None
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        tasks = Path(folder) / "tasks"
+        if tasks.is_dir():
+            return tasks
+    return None
+
+
+def lm_eval_version() -> str:
+    """Return the version of the installed lm-eval."""
+    for name in ("lm_eval", "lm-eval"):
+        with suppress(importlib.metadata.PackageNotFoundError):
+            return importlib.metadata.version(name)
+    return "unknown"
+
+
+def is_of_lm_eval(path: Path) -> bool:
+    """Return whether a file is among the task files of an installed lm-eval."""
+    tasks = lm_eval_tasks()
+    return tasks is not None and tasks.resolve() in path.resolve().parents
+
 
 TRUST = "--trust-task-code (trust=True in Python)"
 _OUTSIDE = "is neither below the task's folder nor below the working folder"
@@ -27,7 +57,7 @@ _SHARE = 100  # a disk that compresses text keeps far more than a hundredth of i
 
 
 @dataclass(frozen=True)
-class Reach:
+class FileAccess:
     """The folders below which a task may read files; with trust, all of them."""
 
     folder: Path  # of the task

@@ -24,9 +24,8 @@ from passband.tasks.file.yaml_file import (
     read_with_includes,
     references,
 )
-from passband.tasks.prompt.choices import ChoiceOrder
 from passband.tasks.prompt.fewshot import Prompt, Turn
-from passband.tasks.prompt.field import Answers, ProblemField
+from passband.tasks.prompt.field import ChoiceOrder, ProblemField, RowTargets
 from passband.tasks.sampling import read_sampling
 from passband.tasks.task import Task
 
@@ -196,7 +195,7 @@ def _turn(
     free: bool = False,
 ) -> Turn | None:
     text = field("doc_to_text")
-    answers = Answers(field("doc_to_target"), field("doc_to_choice"), free=free)
+    answers = RowTargets(field("doc_to_target"), field("doc_to_choice"), free=free)
     prefix = field("gen_prefix")
     return None if text is None else Turn(text, answers, prefix, delimiter, order)
 

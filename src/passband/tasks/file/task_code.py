@@ -19,7 +19,7 @@ from passband.errors import InvalidInput, describe
 from passband.generate import file_digests
 from passband.tasks.data.rows import plain_rows
 from passband.tasks.diagnostics import Diagnostic
-from passband.tasks.file.lm_eval_package import lm_eval_tasks
+from passband.tasks.file.file_access import lm_eval_tasks
 from passband.tasks.file.yaml_file import FunctionReference, YamlFile, references
 
 _OF_LM_EVAL = "lm_eval.tasks."

@@ -18,10 +18,9 @@ import yaml
 
 from passband.errors import Place
 from passband.tasks.diagnostics import Diagnostic
-from passband.tasks.file.file_access import Reach, is_system_file
-from passband.tasks.file.lm_eval_package import is_of_lm_eval
+from passband.tasks.file.file_access import FileAccess, is_of_lm_eval, is_system_file
 
-LARGEST = 1_000_000  # bytes; far beyond any task file, far below what would hurt
+LARGEST_FILE = 1_000_000  # bytes; far beyond any task file, far below what would hurt
 LONGEST_NUMBER = 400  # characters; 1:1:1:... to the base of 60 takes the square of its length
 DEEPEST = 40  # levels of nesting; the readers behind this one recurse
 
@@ -83,7 +82,7 @@ def read_with_includes(
     changed, so it can be used again.
     """
     file = file or read_yaml(path)
-    reach = Reach(path.parent, trust)
+    reach = FileAccess(path.parent, trust)
     return _merged(replace(file, diagnostics=list(file.diagnostics)), (), reach)
 
 
@@ -120,7 +119,7 @@ def plain_json(value: Any) -> Any:
 # -- includes ------------------------------------------------------------------------------
 
 
-def _merged(file: YamlFile, above: tuple[Path, ...], reach: Reach) -> YamlFile:
+def _merged(file: YamlFile, above: tuple[Path, ...], reach: FileAccess) -> YamlFile:
     includes = file.values.get("include")
     own = {key: value for key, value in file.values.items() if key != "include"}
     if includes is None:
@@ -135,7 +134,7 @@ def _merged(file: YamlFile, above: tuple[Path, ...], reach: Reach) -> YamlFile:
     return YamlFile(file.path, values, places, file.diagnostics)
 
 
-def _included(file: YamlFile, name: Any, above: tuple[Path, ...], reach: Reach) -> YamlFile:
+def _included(file: YamlFile, name: Any, above: tuple[Path, ...], reach: FileAccess) -> YamlFile:
     """Return a file that is included; a relative path may lead upwards, as shared settings do.
 
     Nothing but settings can be read in this way: any other key is an error.
@@ -195,12 +194,14 @@ class _Reader:
     def _text(self) -> str | None:
         try:
             with self.path.open("rb") as file:
-                data = file.read(LARGEST + 1)
+                data = file.read(LARGEST_FILE + 1)
         except OSError as error:
             self._report(1, f"cannot be read: {error.strerror or error}.")
             return None
-        if len(data) > LARGEST:
-            self._report(1, f"the file is larger than {LARGEST:,} bytes; keep data in data files.")
+        if len(data) > LARGEST_FILE:
+            self._report(
+                1, f"the file is larger than {LARGEST_FILE:,} bytes; keep data in data files."
+            )
             return None
         try:
             return data.decode("utf-8-sig")

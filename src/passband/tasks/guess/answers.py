@@ -20,7 +20,7 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.files import matching, normalized
 from passband.score import find_boxed, read_number
-from passband.tasks.guess.columns import Field, expression_of, is_absent
+from passband.tasks.guess.columns import DataField, expression_of, is_absent
 
 BOXED = "Work step by step, then put the final answer in \\boxed{}."
 LINE = 'Work step by step. The last line must be "Answer: " and the answer alone.'
@@ -186,12 +186,12 @@ class Choices:
     lines: str  # of a template: each choice with its letter
     texts: Sequence[Sequence[Any]]  # of each row
     columns: tuple[str, ...]
-    labels: Field | None = None  # names of the choices, where the data have any
+    labels: DataField | None = None  # names of the choices, where the data have any
     is_shuffled: bool = False  # the right one comes first in the data, and not in the prompt
 
 
 def find_choices(
-    rows: Sequence[Row], fields: Sequence[Field], question: Field | None, answer: Field
+    rows: Sequence[Row], fields: Sequence[DataField], question: DataField | None, answer: DataField
 ) -> Choices | None:
     """Return the choices that rows hold in one column, or in a column each; None if in none.
 
@@ -209,7 +209,7 @@ def find_choices(
     return _of_wrong_answers(rows, (answer.name, *wrong))
 
 
-def _of_column(field: Field, fields: Sequence[Field]) -> Choices:
+def _of_column(field: DataField, fields: Sequence[DataField]) -> Choices:
     """Return the choices of a column: a list, or texts and labels as in ARC."""
     by_name = {each.name: each for each in fields}
     texts, labels = (by_name.get(f"{field.name}.{part}") for part in ("text", "label"))
@@ -285,7 +285,7 @@ def _require_full(rows: Sequence[Row], columns: Sequence[str]) -> None:
 # -- the answer ----------------------------------------------------------------------------
 
 
-def target_of(answer: Field, choices: Choices, *, is_template: bool = False) -> str | int:
+def target_of(answer: DataField, choices: Choices, *, is_template: bool = False) -> str | int:
     """Return doc_to_target of answers that are labels, letters, texts or positions of choices.
 
     A position is a number from 0 in a task. Where the data do not show what a number means, the
@@ -311,7 +311,7 @@ def target_of(answer: Field, choices: Choices, *, is_template: bool = False) -> 
 
 
 def _of_texts_or_positions(
-    answer: Field, choices: Choices, pairs: list[tuple[str, Sequence[Any]]]
+    answer: DataField, choices: Choices, pairs: list[tuple[str, Sequence[Any]]]
 ) -> str:
     are_texts = all(value in map(str, texts) for value, texts in pairs)
     from_0, from_1 = (all(_is_position(v, texts, first) for v, texts in pairs) for first in (0, 1))
@@ -345,7 +345,7 @@ def _of_texts_or_positions(
     )
 
 
-def _position_of_text(answer: Field, choices: Choices) -> str:
+def _position_of_text(answer: DataField, choices: Choices) -> str:
     """Return the template of a number's place among choices that are numbers themselves."""
     are_texts = all(isinstance(text, str) for texts in choices.texts for text in texts)
     is_text = all(isinstance(value, str) for value in answer.values)

@@ -68,7 +68,7 @@ _LONGEST = 40  # characters of a value that is shown
 
 
 @dataclass(frozen=True)
-class Field:
+class DataField:
     """A column of the data, or a part of one, and its values in the rows that were looked at."""
 
     name: str  # answer, or reward_model.ground_truth
@@ -102,7 +102,7 @@ class Field:
         )
 
 
-def fields_of(rows: Sequence[Row]) -> list[Field]:
+def fields_of(rows: Sequence[Row]) -> list[DataField]:
     """Return the columns of rows, and after each the parts of the mappings in it."""
     fields = []
     for column in dict.fromkeys(name for row in rows for name in row):
@@ -111,17 +111,17 @@ def fields_of(rows: Sequence[Row]) -> list[Field]:
     return fields
 
 
-def _of_column(column: str, values: list[Any]) -> list[Field]:
+def _of_column(column: str, values: list[Any]) -> list[DataField]:
     expression = expression_of(column)
     if all(map(_is_lone_message, values)):
         texts = [value[0]["content"] for value in values]
-        return [Field(column, f"{expression}[0].content", texts, is_column=False)]
-    fields = [Field(column, expression, values)]
+        return [DataField(column, f"{expression}[0].content", texts, is_column=False)]
+    fields = [DataField(column, expression, values)]
     if all(isinstance(value, dict) for value in values):
         for part in dict.fromkeys(name for value in values for name in value):
             held = [value.get(part) for value in values]
             inner = f".{part}" if _is_plain(part) else f"[{json.dumps(part)}]"
-            fields.append(Field(f"{column}.{part}", expression + inner, held, is_column=False))
+            fields.append(DataField(f"{column}.{part}", expression + inner, held, is_column=False))
     return fields
 
 
@@ -155,7 +155,7 @@ def is_absent(value: Any) -> bool:
 # -- choosing ------------------------------------------------------------------------------
 
 
-def named(fields: Sequence[Field], name: str, option: str) -> Field:
+def named(fields: Sequence[DataField], name: str, option: str) -> DataField:
     """Return the field of a name that the user gave; raise `UnknownName` if there is none."""
     for field in fields:
         if field.name == name:
@@ -165,13 +165,13 @@ def named(fields: Sequence[Field], name: str, option: str) -> Field:
 
 
 def choose(
-    fields: Sequence[Field],
+    fields: Sequence[DataField],
     tiers: Sequence[Sequence[str]],
     role: str,
     more: str = "",
     *,
-    every: Sequence[Field] = (),
-) -> Field:
+    every: Sequence[DataField] = (),
+) -> DataField:
     """Return the one field whose name fits a role, from the surest names that any field has.
 
     Raise `UnknownName` where none fits, and `InvalidInput` where several do and differ; `more` is
@@ -198,11 +198,11 @@ def choose(
     )
 
 
-def _choosing(role: str, field: Field) -> str:
+def _choosing(role: str, field: DataField) -> str:
     return f"--{role} {field.name if field.is_column else repr(field.setting)}"
 
 
-def shown(fields: Sequence[Field]) -> str:
+def shown(fields: Sequence[DataField]) -> str:
     """Return fields with the first value of each, cut short.
 
     >>> shown(fields_of([{"a": "What is " + "x" * 50, "b": 4}]))
@@ -322,7 +322,7 @@ def _list_field(path: Path) -> str | None:
     return lists[0] if lists else None
 
 
-def refuse_other_files(fields: Sequence[Field]) -> None:
+def refuse_other_files(fields: Sequence[DataField]) -> None:
     """Raise `InvalidInput` for files that hold something else than problems."""
     names = {each.name.lower() for each in fields}
     if "passband_bank" in names:
@@ -334,7 +334,9 @@ def refuse_other_files(fields: Sequence[Field]) -> None:
         )
 
 
-def refuse_empty(question: Field | None, answer: Field, fields: Sequence[Field]) -> None:
+def refuse_empty(
+    question: DataField | None, answer: DataField, fields: Sequence[DataField]
+) -> None:
     for role, each in (("question", question), ("answer", answer)):
         empty = [] if each is None else [
             number for number, value in enumerate(each.values, start=1) if is_absent(value)

@@ -20,7 +20,7 @@ from passband.tasks.guess.answers import (
     short_answers,
     target_of,
 )
-from passband.tasks.guess.columns import Field, choose, named, refuse_empty, shown
+from passband.tasks.guess.columns import DataField, choose, named, refuse_empty, shown
 from passband.tasks.prompt.rendering import Renderer
 from passband.tasks.prompt.template import Template
 
@@ -53,7 +53,7 @@ class DataOptions:
     prompt: str | None = None  # template of the whole prompt
     scorer: str | None = None
     extract: Sequence[str] | None = None  # rules
-    system: str | None = None  # system prompt, for a task file; a run gets it by `Adjustments`
+    system: str | None = None  # system prompt, for a task file; a run gets it by `Overrides`
     ignore_columns: Sequence[str] | None = None  # of pictures and sounds that no prompt needs
 
     @classmethod
@@ -86,8 +86,8 @@ class DataOptions:
 class Guess:
     """What plain data were taken for."""
 
-    question: Field | None  # None: the user has written the prompt
-    answer: Field
+    question: DataField | None  # None: the user has written the prompt
+    answer: DataField
     choices: Choices | None
     short: ShortAnswers | None  # where answers are at the end of solutions
     kind: AnswerKind
@@ -96,7 +96,7 @@ class Guess:
     target: str | int  # column, template, or position of a choice
 
 
-def make_guess(fields: Sequence[Field], rows: Sequence[Row], options: DataOptions) -> Guess:
+def make_guess(fields: Sequence[DataField], rows: Sequence[Row], options: DataOptions) -> Guess:
     """Return what the columns mean, as the user says or as their names and values do."""
     question = _question(fields, options)
     answer = _answer(fields, rows, options)
@@ -124,7 +124,7 @@ def make_guess(fields: Sequence[Field], rows: Sequence[Row], options: DataOption
 
 
 def _target(
-    answer: Field, choices: Choices | None, short: ShortAnswers | None, options: DataOptions
+    answer: DataField, choices: Choices | None, short: ShortAnswers | None, options: DataOptions
 ) -> str | int:
     if choices is not None:
         is_template = options.answer is not None and "{{" in options.answer
@@ -132,7 +132,7 @@ def _target(
     return (short.template if short else None) or answer.setting
 
 
-def _question(fields: Sequence[Field], options: DataOptions) -> Field | None:
+def _question(fields: Sequence[DataField], options: DataOptions) -> DataField | None:
     """Return the field of the question; None if the user has written the prompt."""
     if options.prompt is not None:
         if options.question is not None:
@@ -153,7 +153,7 @@ def _question(fields: Sequence[Field], options: DataOptions) -> Field | None:
     return choose(texts, QUESTIONS, "question", more, every=fields)
 
 
-def _check_prompt(prompt: str, fields: Sequence[Field]) -> None:
+def _check_prompt(prompt: str, fields: Sequence[DataField]) -> None:
     """Raise `InvalidInput` for a prompt without anything of the problem in it."""
     if "{{" in prompt or "{%" in prompt or any(prompt == each.name for each in fields):
         return
@@ -165,7 +165,7 @@ def _check_prompt(prompt: str, fields: Sequence[Field]) -> None:
     )
 
 
-def _refuse_chats(fields: Sequence[Field]) -> None:
+def _refuse_chats(fields: Sequence[DataField]) -> None:
     """Raise `InvalidInput` for a question that is a chat of several messages."""
     for each in fields:
         chats = [value for value in each.values if isinstance(value, list)]
@@ -179,7 +179,7 @@ def _refuse_chats(fields: Sequence[Field]) -> None:
             )
 
 
-def _answer(fields: Sequence[Field], rows: Sequence[Row], options: DataOptions) -> Field:
+def _answer(fields: Sequence[DataField], rows: Sequence[Row], options: DataOptions) -> DataField:
     if options.answer is None:
         fitting = [each for each in fields if each.is_answer]
         return choose(fitting, ANSWERS, "answer", every=fields)
@@ -190,7 +190,7 @@ def _answer(fields: Sequence[Field], rows: Sequence[Row], options: DataOptions) 
     renderer.expect(rows)
     values = [_rendered(renderer, row, number) for number, row in enumerate(rows, start=1)]
     expression = options.answer.strip().removeprefix("{{").removesuffix("}}").strip()
-    return Field(options.answer, expression, values, is_column=False)
+    return DataField(options.answer, expression, values, is_column=False)
 
 
 def _rendered(renderer: Renderer, row: Row, number: int) -> str:
@@ -201,7 +201,7 @@ def _rendered(renderer: Renderer, row: Row, number: int) -> str:
 
 
 def _kind(
-    answer: Field, choices: Choices | None, short: ShortAnswers | None, options: DataOptions
+    answer: DataField, choices: Choices | None, short: ShortAnswers | None, options: DataOptions
 ) -> AnswerKind:
     """Return how to ask and to score; a scorer of the user's leaves the prompt as it would be."""
     if options.scorer is None:
@@ -215,7 +215,7 @@ def _kind(
 
 
 def _kind_of_answers(
-    answer: Field, choices: Choices | None, short: ShortAnswers | None
+    answer: DataField, choices: Choices | None, short: ShortAnswers | None
 ) -> AnswerKind:
     if choices is not None:
         return CHOICE
@@ -231,7 +231,7 @@ def _scorer_name(name: str) -> str:
     return name
 
 
-def _prompt(question: Field | None, choices: Choices | None, kind: AnswerKind) -> str:
+def _prompt(question: DataField | None, choices: Choices | None, kind: AnswerKind) -> str:
     assert question is not None  # without a prompt of the user's there is one
     text = f"{{{{ {question.expression} }}}}\n\n"
     if choices is not None and not _are_shown(question, choices):
@@ -241,7 +241,7 @@ def _prompt(question: Field | None, choices: Choices | None, kind: AnswerKind) -
     return text.rstrip("\n")
 
 
-def _are_shown(question: Field, choices: Choices) -> bool:
+def _are_shown(question: DataField, choices: Choices) -> bool:
     """Return whether every question has its choices in it."""
     return not choices.is_shuffled and all(
         all(str(text) in asked for text in texts)

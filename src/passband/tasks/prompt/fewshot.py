@@ -24,13 +24,12 @@ from typing import NamedTuple
 
 from passband.errors import InvalidInput, Place, nearest
 from passband.generate import Message
-from passband.tasks.prompt.choices import ChoiceOrder, example_key
-from passband.tasks.prompt.field import Answers, ProblemField, Row
+from passband.tasks.prompt.field import ChoiceOrder, ProblemField, Row, RowTargets, example_key
 
 CHOICES = "choices"  # the variable of doc_to_text that holds them
 
 
-class Answered(NamedTuple):
+class ExampleAnswer(NamedTuple):
     """The choices and the targets of a problem."""
 
     choices: tuple[str, ...]
@@ -42,7 +41,7 @@ class Turn:
     """The fields that write a question, and the answer of a worked example."""
 
     text: ProblemField
-    answers: Answers
+    answers: RowTargets
     prefix: ProblemField | None
     target_delimiter: str
     order: ChoiceOrder | None = None
@@ -65,14 +64,14 @@ class Turn:
             with suppress(InvalidInput):  # a row that has none: the problem itself will say so
                 self.text.expect([self._with_choices(row, columns, key) for key, row in named])
 
-    def references(self, row: Row, columns: Collection[str], key: str) -> Answered:
+    def references(self, row: Row, columns: Collection[str], key: str) -> ExampleAnswer:
         """Return the choices of a problem, in the order in which they are shown, and its targets.
 
         A target that is a position is one among the choices as the data have them.
         """
         choices = self._read_choices(row, columns, key)
         targets = self.answers.targets(row, columns, choices, key)
-        return Answered(self._ordered(choices, key), targets)
+        return ExampleAnswer(self._ordered(choices, key), targets)
 
     def question(self, row: Row, columns: Collection[str], problem: str) -> str:
         """Return the text of the problem that is asked, up to where the answer begins."""

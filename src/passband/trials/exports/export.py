@@ -25,16 +25,16 @@ from typing import IO, Any, NamedTuple
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.files import Kind, guarded
 from passband.stats.data import CHOSEN
-from passband.trials.encoding import canonical
+from passband.trials.encoding import canonical_json
 from passband.trials.exports.json_lines import ProblemPart
-from passband.trials.query.filters import Choice
+from passband.trials.query.filters import TrialFilter
 from passband.trials.reader import Trials
 from passband.trials.records import ProblemRecord, RunRecord
 from passband.trials.rows import LOWER_IS_BETTER, ScoreRow, TrialRow
 from passband.trials.settings import compared_spec
 from passband.trials.shards import Shards, shards_only
 
-KEY = b"passband.settings"
+SETTINGS_KEY = b"passband.settings"
 _MOST = 1 << 20  # shards
 
 
@@ -55,7 +55,7 @@ def encode_settings(runs: Sequence[RunRecord]) -> bytes:
     entries = [
         [run.task, run.label, compared_spec(run.spec), shards_only(run.config)] for run in runs
     ]
-    return canonical(entries).encode()
+    return canonical_json(entries).encode()
 
 
 def decode_settings(data: bytes | None) -> RunSettings:
@@ -100,10 +100,10 @@ Row = Mapping[str, Any]
 Runs = Sequence[RunRecord]
 
 
-def further_columns(names: Sequence[str]) -> tuple[str, ...]:
+def check_further_columns(names: Sequence[str]) -> tuple[str, ...]:
     """Return the columns to add, one by one; raise `UnknownName` for any other.
 
-    >>> further_columns(["prompt,detail"])
+    >>> check_further_columns(["prompt,detail"])
     ('prompt', 'detail')
     """
     wanted = [name.strip() for text in names for name in text.split(",")]
@@ -159,7 +159,7 @@ class _Prompts:
     """The prompts of a run's problems, each read when the first of its trials comes."""
 
     def __init__(self, trials: Trials, run: RunRecord) -> None:
-        self._problems = trials.chosen(run, Choice())
+        self._problems = trials.chosen(run, TrialFilter())
         self._number: int | None = None
         self._prompt: str | None = None
 
@@ -268,7 +268,7 @@ def _kind(name: str) -> Kind:
     return "number" if name.partition(":")[0] in _NUMBERS else "text"
 
 
-def export(
+def export_trials(
     trials: Trials,
     runs: Sequence[RunRecord],
     form: str,
@@ -284,12 +284,12 @@ def export(
         else:
             names = export_columns(trials, runs, timing=timing, further=further)
             table = rows(trials, runs, timing=timing, further=further)
-            EXPORTS[form](file, names, table, runs)
+            EXPORT_FORMATS[form](file, names, table, runs)
 
 
 def output_file(path: Path) -> AbstractContextManager[IO[bytes]]:
     """Open a file to write, which appears whole or not at all; a device is just opened."""
-    return whole_file(path) if path.is_file() or not path.exists() else path.open("wb")
+    return atomic_file(path) if path.is_file() or not path.exists() else path.open("wb")
 
 
 def _put_trial(row: dict[str, Any], trial: TrialRow, timing: bool) -> None:
@@ -326,7 +326,7 @@ def _target(targets: Sequence[str]) -> str | None:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
+def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     """Write beside the file and put it in place when it is complete and on disk."""
     path = path.resolve()  # a link stays one
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -381,7 +381,9 @@ def write_parquet(
     except ImportError:
         raise InvalidInput("Parquet needs pyarrow: pip install 'passband[parquet]'") from None
     types = {"whole": pa.int64(), "number": pa.float64(), "text": pa.string()}
-    schema = pa.schema([(name, types[_kind(name)]) for name in names], {KEY: encode_settings(runs)})
+    schema = pa.schema(
+        [(name, types[_kind(name)]) for name in names], {SETTINGS_KEY: encode_settings(runs)}
+    )
     source = iter(table)
     with pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True) as writer:
         while chunk := list(islice(source, chunk_rows)):
@@ -395,7 +397,7 @@ def _valid(value: Any) -> Any:
     return value
 
 
-EXPORTS: Mapping[str, Callable[[IO[bytes], list[str], Iterable[Row], Runs], None]] = {
+EXPORT_FORMATS: Mapping[str, Callable[[IO[bytes], list[str], Iterable[Row], Runs], None]] = {
     "jsonl": _jsonl,
     "csv": _csv,
     "parquet": write_parquet,

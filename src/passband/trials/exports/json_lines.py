@@ -99,7 +99,7 @@ _RARE = bytes(byte for byte in range(32) if byte != ord("\n"))
 _TOGETHER = 200  # rows that are written in one go
 
 
-class JoinedLines:
+class TrialLines:
     """The lines of a run that has at most one scorer, and nothing that is not in every export."""
 
     def __init__(
@@ -147,17 +147,9 @@ class JoinedLines:
                     scorer, problem, trial, kind, -1 if answer is None else len(answer),
                     -1 if rule is None else len(rule), -1, value,
                 )  # fmt: skip
+                plain = reasoning is transcript is cost is reason is source is finish is detail
                 if (
-                    not (
-                        reasoning
-                        is transcript
-                        is cost
-                        is reason
-                        is source
-                        is finish
-                        is detail
-                        is None
-                    )
+                    not (plain and detail is None)
                     or crc32(request or b"", crc32(of_trial)) != crc
                     or crc32(text, crc32(of_body)) != text_crc
                     or crc32(rule or b"", crc32(answer or b"", crc32(of_score))) != score_crc

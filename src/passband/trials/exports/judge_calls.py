@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from passband.errors import InvalidInput
-from passband.trials.exports.export import EXPORTS, Row, output_file
+from passband.trials.exports.export import EXPORT_FORMATS, Row, output_file
 from passband.trials.reader import Trials
 from passband.trials.records import RunRecord
 from passband.trials.rows import CallRow
@@ -34,11 +34,11 @@ def export_calls(
     timing: bool = False,
 ) -> None:
     """Write every call of the runs' scorers; a file appears whole or not at all."""
-    if form not in EXPORTS:
-        raise InvalidInput(f"calls are written as {', '.join(EXPORTS)}; got {form}.")
+    if form not in EXPORT_FORMATS:
+        raise InvalidInput(f"calls are written as {', '.join(EXPORT_FORMATS)}; got {form}.")
     names = [*_COLUMNS, *(_TIMING if timing else ())]
     with nullcontext(to) if not isinstance(to, Path) else output_file(to) as file:
-        EXPORTS[form](file, names, call_rows(trials, runs, timing=timing), runs)
+        EXPORT_FORMATS[form](file, names, call_rows(trials, runs, timing=timing), runs)
 
 
 def call_rows(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.trials.file.checksums import is_intact
-from passband.trials.file.schema import CorruptStore, corrupt, selected, sqlite_errors
+from passband.trials.file.schema import CorruptStore, corrupt_store, selected, sqlite_errors
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreStatus, Status
 
 _RUN_FIRST = ("trial", "attempt", "trial_tally", "problem")
@@ -60,7 +60,7 @@ class CheckedRows:
 
     def corrupt(self, why: str) -> CorruptStore:
         """Return the error to raise for what is damaged."""
-        return corrupt(self._path, why)
+        return corrupt_store(self._path, why)
 
     def damaged(self, table: str, row: tuple[Any, ...]) -> CorruptStore:
         """Return the error to raise for a row that is not what was written."""

@@ -15,7 +15,7 @@ from passband.trials.file.schema import (
     CorruptStore,
     EmptyStore,
     check,
-    corrupt,
+    corrupt_store,
     no_run,
     sqlite_errors,
     text_of,
@@ -170,7 +170,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 def _refuse_damaged_log(path: Path) -> None:
     if is_log_damaged(path):
-        raise corrupt(path, _LOG)
+        raise corrupt_store(path, _LOG)
 
 
 def _has_log(path: Path) -> bool:

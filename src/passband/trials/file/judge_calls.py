@@ -1,10 +1,7 @@
-"""The calls of scorers that ask a judge, written.
+"""Store the calls to judges: write them, read them, total them, and read votes from them.
 
-Calls to judges, read: those of a scorer or of a trial, and replies by what was asked.
-
-The calls of a scorer added up: how many, how many failed, tokens and cost.
-
-The sums are a row of `spare`, as JSON, written in the transaction that adds the calls.
+The totals of a scorer are a row of `spare`, as JSON, written in the transaction that adds the
+calls. A vote of a pairwise judge combines both orders of the pair.
 """
 
 from __future__ import annotations
@@ -14,7 +11,8 @@ import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput
 from passband.trials.encoding import decoded
@@ -23,8 +21,39 @@ from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.checksums import is_intact
 from passband.trials.file.packing import CALL_STATUS, INTO, MARKS, packed
 from passband.trials.file.schema import selected
-from passband.trials.file.writer import Writer
+from passband.trials.file.writer import StoreWriter
 from passband.trials.rows import CALL_STATUSES, CallRow, CallStatus
+
+
+class TrialVotes(NamedTuple):
+    """The votes on one trial that have a value."""
+
+    problem: int  # number in the store
+    trial: int
+    values: tuple[float, ...]
+
+
+def votes_of(calls: Iterable[CallRow]) -> Iterator[TrialVotes]:
+    """Yield the votes on each trial, from calls by problem and trial; trials without any left out.
+
+    A vote is the last verdict of its call. Of a pair it is the mean over both orders, and a pair
+    with a verdict in one of them only has no value.
+    """
+    for (problem, trial), rows in groupby(calls, key=lambda row: (row.problem, row.trial)):
+        values = tuple(_values(list(rows)))
+        if values:
+            yield TrialVotes(problem, trial, values)
+
+
+def _values(rows: list[CallRow]) -> Iterator[float]:
+    worth = {row.call: row.worth for row in rows if row.worth is not None}
+    is_pairwise = any(row.is_swapped for row in rows)
+    for vote in sorted({row.vote for row in rows}):
+        orders = [worth.get(2 * vote), worth.get(2 * vote + 1)][: 1 + is_pairwise]
+        known = [value for value in orders if value is not None]
+        if len(known) == len(orders):
+            yield sum(known) / len(known)
+
 
 _PLACE = "scorer, problem, trial, call, attempt"
 _FAILED = CALL_STATUS["failed"]
@@ -189,7 +218,7 @@ def put_totals(connection: sqlite3.Connection, scorer: int, totals: CallTotals) 
     connection.execute(f"INSERT OR REPLACE {INTO['spare']} {MARKS['spare']}", values)
 
 
-class CallTable(Writer):
+class CallTable(StoreWriter):
     """Calls to judges, each of which is recorded once, as soon as it has ended."""
 
     def add_calls(self, calls: Iterable[CallRow]) -> None:

@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 
 from passband.errors import ExitCode, PassbandError
-from passband.trials.file.schema import FILE, LOCK_FILE, SHARDS
+from passband.trials.file.schema import LOCK_FILE, SHARDS_FOLDER, STORE_FILE
 
 
 class Busy(PassbandError):
@@ -35,7 +35,7 @@ class Lock:
             owner = os.read(self._descriptor, 1000)
             os.close(self._descriptor)
             raise Busy(f"{directory} is in use by {_described(owner)}.") from None
-        made = _was_made(os.read(self._descriptor, 1000)) and (directory / FILE).exists()
+        made = _was_made(os.read(self._descriptor, 1000)) and (directory / STORE_FILE).exists()
         self._write(made=made)
 
     def note_made(self) -> None:
@@ -57,7 +57,7 @@ def holder(directory: Path) -> str | None:
 
     One that leads the shards of a run writes to it whenever one of them ends.
     """
-    return _holder(directory) or _holder(directory / SHARDS)
+    return _holder(directory) or _holder(directory / SHARDS_FOLDER)
 
 
 def _holder(directory: Path) -> str | None:

@@ -1,4 +1,4 @@
-"""Whether an open store is still the file that its path names.
+"""Notice when an open store is no longer the file that its path names.
 
 A file that is deleted, moved, cut off or replaced while it is open goes on taking what is written
 to it, and nobody will find that there. Nothing is opened to look: closing a file lifts the locks
@@ -69,7 +69,7 @@ class StoreLost(PassbandError):
         )
 
 
-class Place:
+class OpenFile:
     """A file that SQLite has open, and the path that it was opened by."""
 
     def __init__(self, path: Path) -> None:

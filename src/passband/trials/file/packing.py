@@ -1,10 +1,16 @@
-"""Rows as SQLite takes them: plain values, half characters as bytes, a checksum at the end."""
+"""Pack rows for SQLite: plain values, lone surrogates as bytes, a checksum at the end.
+
+The runs and scorers, without which no other row can be used, are stored a second time in the table
+`spare`, far from the first. That copy is read only to salvage a damaged file and to check one.
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import sqlite3
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import index
 from typing import Any
@@ -177,3 +183,33 @@ def _plain(value: Any) -> Any:
         return index(value)
     except TypeError:
         raise InvalidInput(f"a trial cannot record {value!r} ({type(value).__name__}).") from None
+
+
+SPARED = ("run", "scorer")
+
+
+def put_spare(connection: sqlite3.Connection, table: str, row: tuple[object, ...]) -> None:
+    """Write a row, given without its checksum, in place of what is there."""
+    values = packed("spare", (table, row[0], json.dumps(row)))
+    connection.execute(f"INSERT OR REPLACE {INTO['spare']} {MARKS['spare']}", values)
+
+
+def drop_spare(connection: sqlite3.Connection, table: str) -> None:
+    """Delete the rows that the table itself has no longer."""
+    gone = f"name=? AND number NOT IN (SELECT {table} FROM {table})"
+    connection.execute(f"DELETE FROM spare WHERE {gone}", (table,))
+
+
+def fill_spare(connection: sqlite3.Connection) -> None:
+    """Write every run and every scorer again."""
+    connection.execute("DELETE FROM spare")
+    for table in SPARED:
+        for row in connection.execute(f"SELECT {selected(table)} FROM {table}").fetchall():
+            put_spare(connection, table, row[:-1])
+
+
+def spared(rows: Iterable[tuple[Any, ...]], table: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a table, with their checksums, that intact rows of `spare` hold."""
+    for row in rows:
+        if row[0] == table:
+            yield packed(table, tuple(json.loads(row[2])))

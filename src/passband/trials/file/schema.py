@@ -22,12 +22,17 @@ from pathlib import Path
 
 from passband.errors import InvalidInput, PassbandError
 
-FILE = "trials.sqlite"
+STORE_FILE = "trials.sqlite"
 LOCK_FILE = "lock"
-SHARDS = "shards"  # the folder of the stores of shards while they are asked
+SHARDS_FOLDER = "shards"  # the folder of the stores of shards while they are asked
 APPLICATION = 0x70623031  # "pb01", so that `file` and we know what it is
 VERSION = 5  # of the layout: that of passband 0.1.0
 _CHECKED_BYTES = 200_000_000  # files up to this size are checked whenever they are opened
+
+
+def is_run_directory(path: Path) -> bool:
+    return (path / STORE_FILE).is_file()
+
 
 # All of it must fit into the first page: salvaging puts a new one in place of a damaged one.
 _COLUMNS = {
@@ -129,12 +134,12 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if type(error) not in (sqlite3.DatabaseError, sqlite3.DataError):
             raise  # our own fault: a row that must not be
-        raise corrupt(path, str(error)) from error
+        raise corrupt_store(path, str(error)) from error
     except UnicodeDecodeError as error:  # in what SQLite says of a table
-        raise corrupt(path, "the name of a table is not UTF-8") from error
+        raise corrupt_store(path, "the name of a table is not UTF-8") from error
 
 
-def corrupt(path: Path, why: str) -> CorruptStore:
+def corrupt_store(path: Path, why: str) -> CorruptStore:
     """Return the error to raise for a file that cannot be read as it should be."""
     error = CorruptStore(
         f"{path} is damaged ({why}). Nothing was changed. "
@@ -148,9 +153,9 @@ def corrupt(path: Path, why: str) -> CorruptStore:
 def no_run(path: Path) -> InvalidInput:
     """Return the error to raise for a path that is not a run directory."""
     if not path.exists():
-        return InvalidInput(f"{path} is not a run directory: it has no {FILE}.")
+        return InvalidInput(f"{path} is not a run directory: it has no {STORE_FILE}.")
     command = shlex.join(["passband", "import", str(path), "-o", f"runs/{path.stem}"])
-    what = "it is a file" if path.is_file() else f"it has no {FILE}"
+    what = "it is a file" if path.is_file() else f"it has no {STORE_FILE}"
     return InvalidInput(
         f"{path} is not a run directory: {what}. A log of another tool has to be imported first: "
         f"{command}"
@@ -181,15 +186,15 @@ def check(
         raise InvalidInput(f"{path} is an SQLite file, but not one of passband's.")
     is_made = version == VERSION
     if is_made and any(tables.get(name) != text for name, text in expected_tables().items()):
-        raise corrupt(path, "its tables are not those of a run directory")
+        raise corrupt_store(path, "its tables are not those of a run directory")
     if not is_made:
         if tables:
-            raise corrupt(path, "its tables are not those of a run directory")
+            raise corrupt_store(path, "its tables are not those of a run directory")
         _refuse_truncated(path)
     if crashed or (through and path.stat().st_size <= _CHECKED_BYTES):
         verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
-            raise corrupt(path, " ".join(str(verdict).split()))
+            raise corrupt_store(path, " ".join(str(verdict).split()))
     return is_made
 
 
@@ -232,7 +237,7 @@ def _refuse_truncated(path: Path) -> None:
     except (OSError, ValueError, AttributeError, RecursionError):
         made = True
     if made:
-        raise corrupt(
+        raise corrupt_store(
             path,
             "it is empty, although trials have been recorded here; a copy needs "
             f"{path.name}-wal as well. If there were none, delete the file to begin again",

@@ -1,4 +1,4 @@
-"""Damage to the log of a store, which SQLite takes for its end.
+"""Detect a WAL that SQLite would silently truncate at a damaged frame.
 
 SQLite reads `trials.sqlite-wal` up to the first frame whose checksum is wrong: that is where a
 writer was stopped. A bit that flips there ends the log as well, and all later commits would be gone

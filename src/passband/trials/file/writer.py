@@ -15,11 +15,10 @@ from passband.log import event
 from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.connection import BUSY, connect
 from passband.trials.file.lock import Lock
-from passband.trials.file.open_file import Place, StoreLost
-from passband.trials.file.packing import insertions, packed
-from passband.trials.file.schema import FILE, sqlite_errors
+from passband.trials.file.open_file import OpenFile, StoreLost
+from passband.trials.file.packing import SPARED, drop_spare, insertions, packed, put_spare
+from passband.trials.file.schema import STORE_FILE, sqlite_errors
 from passband.trials.file.tallies import Tallies
-from passband.trials.repair.first_page import SPARED, drop_spare, put_spare
 
 _LONG_LOG = 8_000_000  # bytes; twice what SQLite lets it grow to when nobody reads
 _GAP = 100  # milliseconds to wait for a gap between readers
@@ -32,7 +31,7 @@ class DiskNearlyFull(PassbandError):
     exit_code = ExitCode.DISK_FULL
 
 
-class Writer:
+class StoreWriter:
     """Rows, all or none of them; tallies and counters are written with what they count."""
 
     def __init__(self, directory: Path, *, low_water: int = LOW_WATER, first_body: int = 0) -> None:
@@ -49,17 +48,17 @@ class Writer:
         self._lock = Lock(directory)
         try:
             self._require_room()
-            self._connection = connect(directory / FILE)
+            self._connection = connect(directory / STORE_FILE)
         except BaseException:
             self._lock.release()
             raise
-        self._file = Place(directory / FILE)
+        self._file = OpenFile(directory / STORE_FILE)
         try:
             self._lock.note_made()
-            with sqlite_errors(directory / FILE):
+            with sqlite_errors(directory / STORE_FILE):
                 self._connection.execute(f"PRAGMA journal_size_limit={_LONG_LOG}")
-            self._checked = CheckedRows(self._connection, directory / FILE)
-            self._tallies = Tallies(self._connection, directory / FILE)
+            self._checked = CheckedRows(self._connection, directory / STORE_FILE)
+            self._tallies = Tallies(self._connection, directory / STORE_FILE)
             self._last_body = self._one("SELECT coalesce(max(id), ?) FROM body", first_body)
         except BaseException:
             self.close()
@@ -102,7 +101,7 @@ class Writer:
             return
         began, changes = time.monotonic(), self._connection.total_changes
         try:
-            with sqlite_errors(self.directory / FILE):
+            with sqlite_errors(self.directory / STORE_FILE):
                 self._require_reachable()
                 self._connection.execute("BEGIN IMMEDIATE")
                 yield
@@ -140,9 +139,9 @@ class Writer:
     def checkpoint(self) -> None:
         """Bring the log into the file, as far as no reader needs it.
 
-        From here on the runs are in the file, which is how it is known from others; see `Place`.
+        From here on the runs are in the file, which is how it is known from others; see `OpenFile`.
         """
-        with sqlite_errors(self.directory / FILE):
+        with sqlite_errors(self.directory / STORE_FILE):
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         self._file.note_written()
 
@@ -219,7 +218,7 @@ class Writer:
         return int(self._all(query, *arguments)[0][0])
 
     def _all(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
-        with sqlite_errors(self.directory / FILE):
+        with sqlite_errors(self.directory / STORE_FILE):
             return self._connection.execute(query, arguments).fetchall()
 
 

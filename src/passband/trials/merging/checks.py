@@ -1,4 +1,4 @@
-"""What directories hold that are to be merged: everything that can be refused, before any of it is.
+"""Check all source directories before merging anything.
 
 Each directory is compared with those before it. Which trials are claimed is kept as bits by
 problem; only where two directories have the same trial are rows looked at.
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from passband.trials.file.problem_table import StoredProblem
-from passband.trials.file.schema import FILE, corrupt
+from passband.trials.file.schema import STORE_FILE, corrupt_store
 from passband.trials.merging.entries import alone, united, united_shards
 from passband.trials.merging.overlap import Overlap, same_run, scorer_names
 from passband.trials.reader import Trials
@@ -45,7 +45,7 @@ class _Claim:
     calls: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)  # by scorer
 
 
-class Claims:
+class MergeChecks:
     """The runs of directories that are to be one."""
 
     def __init__(self, *, moved_server: bool = False) -> None:
@@ -108,7 +108,7 @@ def _add_trials(claim: _Claim, run: RunRecord, trials: Trials, keys: Mapping[int
     masks = [0] * len(claim.trials)
     for number, mask in trials.recorded(run.number).items():
         if number not in keys:
-            raise corrupt(trials.directory / FILE, "trials have lost their problem")
+            raise corrupt_store(trials.directory / STORE_FILE, "trials have lost their problem")
         place = claim.places.setdefault(keys[number], len(masks))
         masks += [0] * (place + 1 - len(masks))
         masks[place] = mask

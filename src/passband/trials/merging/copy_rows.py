@@ -17,11 +17,10 @@ from typing import Any
 
 from passband.trials.file.connection import attach
 from passband.trials.file.packing import STATUS
-from passband.trials.file.schema import FILE, corrupt, selected, sqlite_errors
+from passband.trials.file.schema import STORE_FILE, corrupt_store, selected, sqlite_errors
 from passband.trials.file.tally_columns import TrialTallies
-from passband.trials.merging.entries import Entered
-from passband.trials.merging.overlap import conflict, supersedes
-from passband.trials.merging.report import MergeReport
+from passband.trials.merging.entries import Entered, MergeReport
+from passband.trials.merging.overlap import conflict_error, supersedes
 from passband.trials.merging.rows import SharedTrials, places
 from passband.trials.reader import Trials
 from passband.trials.rows import FAILED, TrialRow
@@ -37,7 +36,7 @@ _NEW_SCORES = (
     "INSERT INTO temp.scored SELECT s.scorer, s.problem, s.trial FROM source.score AS s "
     "WHERE s.scorer=:scorer AND NOT EXISTS (SELECT 1 FROM main.score AS m "
     "WHERE m.scorer=s.scorer AND m.problem=s.problem AND m.trial=s.trial) "
-    "AND NOT EXISTS (SELECT 1 FROM temp.passed AS p "
+    "AND NOT EXISTS (SELECT 1 FROM temp.skipped_failed AS p "
     "WHERE p.run=:run AND p.problem=s.problem AND p.trial=s.trial)"
 )
 _COUNTED = (
@@ -53,7 +52,7 @@ class MergedStore(Store):
     def attached(self, path: Path) -> Iterator[None]:
         """Let a file be copied from."""
         # It is in the log before it is in the file, with the pages here that get some of it.
-        touched = min((self.directory / FILE).stat().st_size, _LOG * _PAGE)
+        touched = min((self.directory / STORE_FILE).stat().st_size, _LOG * _PAGE)
         self._require_room(touched + 2 * path.stat().st_size)
         self._all(f"PRAGMA cache_size=-{_CACHE}")
         self._all(f"PRAGMA wal_autocheckpoint={_LOG}")
@@ -99,8 +98,10 @@ class MergedStore(Store):
         else:
             scores = self._copy_new(trials, entered, shared)
         self._last_body = self._one("SELECT coalesce(max(id), 0) FROM body")
-        counts = {name: _count(getattr(shared, name)) for name in ("new", "replacing", "passed")}
-        there = counts["passed"] + _count(shared.same)
+        counts = {
+            name: _count(getattr(shared, name)) for name in ("new", "replacing", "skipped_failed")
+        }
+        there = counts["skipped_failed"] + _count(shared.same)
         return report.plus(
             trials=counts["new"], replaced=counts["replacing"], trials_there=there, scores=scores
         )
@@ -122,11 +123,13 @@ class MergedStore(Store):
         for problem, trial in places(shared.both_failed):
             one, other = self.trial(run, problem, trial), trials.trial(run, problem, trial)
             if one is None or other is None:
-                raise corrupt(trials.directory / FILE, "a trial is lost")
+                raise corrupt_store(trials.directory / STORE_FILE, "a trial is lost")
             if supersedes(other, one):
                 shared.settle(problem, trial, "replacing")
             else:
-                shared.settle(problem, trial, "passed" if conflict(one, other) else "same")
+                shared.settle(
+                    problem, trial, "skipped_failed" if conflict_error(one, other) else "same"
+                )
         return shared
 
     # -- rows ------------------------------------------------------------------------------
@@ -165,10 +168,10 @@ class MergedStore(Store):
             query = f"SELECT count(*) FROM source.{table} WHERE {column}=?"
             self._require_rows(trials, table, number, self._one(query, number))
         self._remove(entered, shared)
-        with self._temporary("fresh", _PLACES), self._temporary("passed", _PLACES):
+        with self._temporary("fresh", _PLACES), self._temporary("skipped_failed", _PLACES):
             self._fill("fresh", run, places(shared.new))
             self._fill("fresh", run, places(shared.replacing))
-            self._fill("passed", run, places(shared.passed))
+            self._fill("skipped_failed", run, places(shared.skipped_failed))
             self._copy_trials(trials, run)
             with self._temporary("scored", _PLACES.replace("run", "scorer")):
                 return sum(self._copy_scores(run, scorer) for scorer in entered.scorers)
@@ -189,7 +192,7 @@ class MergedStore(Store):
         fresh = self._one("SELECT count(*) FROM temp.fresh")
         bodies = self._one(f"SELECT count(r.body) FROM {rows}")
         if self._copied("trial", rows, prefix="r.") != fresh:
-            raise corrupt(trials.directory / FILE, "trials are lost")
+            raise corrupt_store(trials.directory / STORE_FILE, "trials are lost")
         place = "f.run=b.run AND f.problem=b.problem AND f.trial=b.trial"
         which = f"b.run=? AND EXISTS (SELECT 1 FROM temp.fresh AS f WHERE {place})"
         copied = self._copied("body", f"source.body AS b WHERE {which} ORDER BY b.id", run)
@@ -214,12 +217,12 @@ class MergedStore(Store):
     ) -> int:
         """Insert rows of the attached file, and return how many were new."""
         into = f"INSERT {conflict} INTO main.{table}({selected(table)})"
-        with sqlite_errors(self.directory / FILE):
+        with sqlite_errors(self.directory / STORE_FILE):
             text = f"{into} SELECT {selected(table, prefix=prefix)} FROM {rows}"
             return self._connection.execute(text, arguments).rowcount
 
     def _chunks(self, query: str, *arguments: object) -> Iterator[list[tuple[Any, ...]]]:
-        with sqlite_errors(self.directory / FILE):
+        with sqlite_errors(self.directory / STORE_FILE):
             cursor = self._connection.execute(query, arguments)
             while chunk := cursor.fetchmany(_CHUNK):
                 yield chunk
@@ -238,12 +241,12 @@ class MergedStore(Store):
         written = trials.counter(table, number)
         if count != written:
             why = f"{count} rows of {table} were found where {written} were written"
-            raise corrupt(trials.directory / FILE, why)
+            raise corrupt_store(trials.directory / STORE_FILE, why)
 
     def _require_bodies(self, trials: Trials, expected: int, copied: int) -> None:
         if copied != expected:
             why = f"{copied} completions were found where there must be {expected}"
-            raise corrupt(trials.directory / FILE, why)
+            raise corrupt_store(trials.directory / STORE_FILE, why)
 
 
 def _at(places: str, table: str, column: str) -> str:

@@ -1,8 +1,7 @@
-"""Entering what trials refer to: sessions, files they come from, runs, problems and scorers.
+"""Enter what merged trials refer to: sessions, source files, runs, problems and scorers.
 
-What is new keeps its number where no other has it, so that rows need not be changed.
-
-Whether two records of a run are of the same run, and the one record that both become.
+New entries keep their number where it is free, so that rows need not be changed. Two records of
+one run become one; records that contradict each other are refused.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.trials.encoding import canonical
+from passband.trials.encoding import canonical_json
 from passband.trials.file.problem_table import StoredProblem
 from passband.trials.reader import Trials
 from passband.trials.records import ORDER, RunRecord, ScorerRecord, SessionRecord
@@ -27,8 +26,29 @@ from passband.trials.settings import (
     identity_changes,
     is_moved,
 )
-from passband.trials.shards import Shards, joined, with_shards
+from passband.trials.shards import Shards, join_shards, with_shards
 from passband.trials.store import Store
+
+
+@dataclass(frozen=True)
+class MergeReport:
+    """The rows that were added to the destination, and those that were there already."""
+
+    destination: str
+    sources: int
+    runs: int = 0
+    problems: int = 0
+    trials: int = 0
+    scores: int = 0
+    trials_there: int = 0
+    calls: int = 0  # to judges
+    replaced: int = 0  #: failed trials that another directory has an answer to
+    missing: tuple[str, ...] = ()  #: for each run that lacks shards, which ones
+    warnings: tuple[str, ...] = ()
+
+    def plus(self, **more: int) -> MergeReport:
+        """Return the report with more rows counted."""
+        return replace(self, **{name: getattr(self, name) + n for name, n in more.items()})
 
 
 def record_of(row: tuple[Any, ...]) -> RunRecord:
@@ -81,7 +101,7 @@ def united(
 def united_shards(earlier: Shards | None, run: RunRecord, where: object) -> Shards | None:
     """Return the shards of both; those of another plan are refused."""
     try:
-        return joined(earlier, Shards.in_config(run.config))
+        return join_shards(earlier, Shards.in_config(run.config))
     except InvalidInput as error:
         raise SettingsChanged(
             f"{where} cannot be merged: its trials of {run.task} are not a shard of the same run: "
@@ -205,8 +225,8 @@ def enter_run(
 
 
 def _values(number: int, run: RunRecord, source: int | None) -> tuple[object, ...]:
-    return (number, run.name, run.task, run.model, canonical(run.spec), canonical(run.config),
-            run.created, run.address, source)  # fmt: skip
+    spec, config = canonical_json(run.spec), canonical_json(run.config)
+    return (number, run.name, run.task, run.model, spec, config, run.created, run.address, source)
 
 
 def _enter_problems(store: Store, trials: Trials, entered: Entered) -> None:

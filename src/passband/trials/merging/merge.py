@@ -18,18 +18,23 @@ from pathlib import Path
 
 from passband.errors import InvalidInput, PassbandError
 from passband.trials.file.lock import Busy, holder
-from passband.trials.file.schema import FILE, no_run
+from passband.trials.file.schema import STORE_FILE, no_run
 from passband.trials.file.writer import LOW_WATER
-from passband.trials.merging.checks import Claims
+from passband.trials.merging.checks import MergeChecks
 from passband.trials.merging.copy_rows import MergedStore
-from passband.trials.merging.entries import enter_run, merge_origins, merge_sessions, record_of
-from passband.trials.merging.report import MergeReport
+from passband.trials.merging.entries import (
+    MergeReport,
+    enter_run,
+    merge_origins,
+    merge_sessions,
+    record_of,
+)
 from passband.trials.merging.rows import MergedRows, copy_calls
 from passband.trials.reader import Trials
 from passband.trials.shards import Shards
 
 
-def merge(
+def merge_directories(
     sources: Sequence[Path],
     destination: Path,
     *,
@@ -60,7 +65,7 @@ def merge(
 
 def _refuse(source: Path, destination: Path, partial: bool) -> None:
     """Refuse a source that is none, or the destination, or not finished."""
-    if not (source / FILE).is_file():
+    if not (source / STORE_FILE).is_file():
         raise no_run(source)
     if source.resolve() == destination.resolve():
         raise InvalidInput(f"{source} is the destination as well; it needs no merging.")
@@ -100,7 +105,7 @@ class _Merging:
 
     def checked(self, sources: Sequence[Path]) -> list[int]:
         """Compare all sources with the store and each other; return the commits that each had."""
-        claims = Claims(moved_server=self.moved_server)
+        claims = MergeChecks(moved_server=self.moved_server)
         with Trials(self.store.directory, trusted=True) as trials:
             claims.add(trials)
         commits = []
@@ -119,7 +124,7 @@ class _Merging:
     def merged(self, source: Path, commits: int, report: MergeReport) -> MergeReport:
         """Copy a source in one transaction and return the report with it."""
         with (
-            self.store.attached(source / FILE),
+            self.store.attached(source / STORE_FILE),
             Trials(source, trusted=True) as trials,
             self.store.transaction(),
         ):
@@ -129,7 +134,7 @@ class _Merging:
             return self._copied(trials, self.store.is_at(trials.commits), report)
 
     def _check(self, trials: Trials) -> None:
-        claims = Claims(moved_server=self.moved_server)
+        claims = MergeChecks(moved_server=self.moved_server)
         with Trials(self.store.directory, trusted=True) as destination:
             claims.add(destination)
         claims.add(trials)

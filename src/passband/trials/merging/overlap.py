@@ -1,33 +1,120 @@
-"""Trials that two directories both hold: whether they say the same in each.
+"""Compare the trials and judge calls that two directories both hold.
 
-SQLite compares the rows where both files number their problems alike; only rows that differ in
-something are read. Otherwise every trial that both have is.
-
-Whether two rows of one trial contradict each other.
-
-How long an answer took is not what it says. A trial that failed, and may be asked again, says
-nothing of an answer: a row that has one takes its place.
+SQLite compares the rows where both files number their problems alike, and only rows that differ are
+read; otherwise every shared trial is. Latency may differ. A failed trial that may be requested
+again gives way to one with an answer. Replies to one call have to agree; a failed call is kept,
+under another number if its own is taken.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import groupby, islice
 
 from passband.trials.file.connection import attach
-from passband.trials.file.schema import FILE, sqlite_errors
-from passband.trials.merging.judge_calls import ConflictingCalls, refuse_contradictions
+from passband.trials.file.schema import STORE_FILE, sqlite_errors
 from passband.trials.reader import Trials
 from passband.trials.records import RunRecord
-from passband.trials.rows import FAILED, TrialRow
+from passband.trials.rows import FAILED, CallRow, TrialRow
 from passband.trials.settings import SettingsChanged
+from passband.trials.store import Store
+
+_CHUNK = 500  # calls
+
+
+class ConflictingCalls(Exception):
+    """Two directories hold different replies to one call; `call` is that of the destination."""
+
+    def __init__(self, call: CallRow) -> None:
+        super().__init__(f"call {call.call} of trial {call.trial}")
+        self.call = call
+
+
+def merge_calls(
+    store: Store, trials: Trials, there: int, here: int, numbers: Mapping[int, int]
+) -> int:
+    """Copy the calls of a scorer, which has another number here, and return how many are new."""
+    added = 0
+    new = _new_calls(partial(store.calls, here), trials, there, here, numbers)
+    while chunk := list(islice(new, _CHUNK)):
+        store.add_calls(chunk)
+        added += len(chunk)
+    return added
+
+
+def refuse_contradictions(
+    earlier: Trials, trials: Trials, there: int, here: int, numbers: Mapping[int, int]
+) -> None:
+    """Raise `ConflictingCalls` if a scorer's calls contradict those of an earlier directory.
+
+    `numbers` are the problems that both have, there and here.
+    """
+    known = partial(earlier.calls_of_trial, here)
+    for _ in _new_calls(known, trials, there, here, numbers):
+        pass
+
+
+def _new_calls(
+    known_calls: Callable[[int, int], list[CallRow]],
+    trials: Trials,
+    there: int,
+    here: int,
+    numbers: Mapping[int, int],
+) -> Iterator[CallRow]:
+    for (problem, trial), calls in groupby(trials.calls(there), key=_place):
+        if problem not in numbers:
+            continue
+        number = numbers[problem]
+        known = known_calls(number, trial)
+        for call in calls:
+            moved = replace(call, scorer=here, problem=number)
+            new = _placed(moved, [row for row in known if row.call == call.call])
+            if new is not None:
+                known.append(new)
+                yield new
+
+
+def _place(call: CallRow) -> tuple[int, int]:
+    return call.problem, call.trial
+
+
+def _placed(call: CallRow, known: list[CallRow]) -> CallRow | None:
+    """Return a call under a free number; None if it is there already."""
+    if any(_is_same(call, row) for row in known):
+        return None
+    replied = [row for row in known if row.status != "failed"]
+    if call.status != "failed" and any(_contradict(call, row) for row in replied):
+        raise ConflictingCalls(call)
+    attempts = {row.attempt for row in known}
+    free = call.attempt if call.attempt not in attempts else 1 + max(attempts)
+    return replace(call, attempt=free)
+
+
+def _is_same(one: CallRow, other: CallRow) -> bool:
+    """Return whether two rows say the same; how long it took and what it cost is not what it says.
+
+    Failures are alike, and told apart by their time. One that was cached need not hold the reply.
+    """
+    if (one.key, one.status, one.value) != (other.key, other.status, other.value):
+        return False
+    if one.status == "failed":
+        return one.at_ms == other.at_ms
+    return one.is_cached or other.is_cached or one.reply == other.reply
+
+
+def _contradict(one: CallRow, other: CallRow) -> bool:
+    """Return whether two replies that differ cannot both be those of one call."""
+    return one.attempt == other.attempt or one.status == other.status == "ok"
+
 
 Names = Mapping[int, object]  # of scorers, by number
 
 
-def conflict(earlier: TrialRow, row: TrialRow) -> str | None:
+def conflict_error(earlier: TrialRow, row: TrialRow) -> str | None:
     """Return what differs in two rows of a trial, if anything does that a reader would see."""
     names = {
         "status": "its status", "text": "its completion", "reasoning": "its reasoning",
@@ -50,7 +137,7 @@ def supersedes(row: TrialRow, other: TrialRow) -> bool:
         return False
     if row.status not in FAILED:
         return True
-    return row.attempts > other.attempts and conflict(row, other) is not None
+    return row.attempts > other.attempts and conflict_error(row, other) is not None
 
 
 def contradiction(
@@ -63,8 +150,8 @@ def contradiction(
     for score in row.scores:
         other = there.get(names[score.scorer], score)
         if other[1:5] != score[1:5]:  # all but the scorer's number and the detail
-            return conflict(earlier, row) or "its score"
-    return conflict(earlier, row)
+            return conflict_error(earlier, row) or "its score"
+    return conflict_error(earlier, row)
 
 
 def recorded_twice(
@@ -138,7 +225,7 @@ class Overlap:
 
         A file that is being written may hold more by now than what is being merged.
         """
-        paths = {name: one.directory / FILE
+        paths = {name: one.directory / STORE_FILE
                  for name, one in (("earlier", self._earlier), ("later", self._later))}  # fmt: skip
         places: set[tuple[int, int]] = set()
         with closing(sqlite3.connect("", uri=True)) as connection:

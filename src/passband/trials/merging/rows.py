@@ -1,4 +1,4 @@
-"""Trials and scores of one run, read one by one into a store that numbers them otherwise.
+"""Decide which incoming trials are new and which replace existing ones, and copy them.
 
 Which trials of a run that is merged are new, and which of those that are there give way.
 """
@@ -9,10 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from passband.trials.merging.entries import Entered
-from passband.trials.merging.judge_calls import ConflictingCalls, merge_calls
-from passband.trials.merging.overlap import bits, conflict, recorded_twice, supersedes
-from passband.trials.merging.report import MergeReport
+from passband.trials.merging.entries import Entered, MergeReport
+from passband.trials.merging.overlap import (
+    ConflictingCalls,
+    bits,
+    conflict_error,
+    merge_calls,
+    recorded_twice,
+    supersedes,
+)
 from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow, TrialRow
 from passband.trials.settings import SettingsChanged
@@ -67,7 +72,7 @@ class MergedRows:
                 replacing.append(row)
             elif supersedes(earlier, row):
                 continue
-            elif (what := conflict(earlier, row)) is not None:
+            elif (what := conflict_error(earlier, row)) is not None:
                 raise self._differs(row, what)
             else:
                 scores += self._new_scores(earlier, row)
@@ -112,7 +117,7 @@ class MergedRows:
         """Return whether the destination has another row than the source of this trial."""
         there = self._trials.trial(self._entered.run.number, problem, row.trial)
         here = self._store.trial(self._number, row.problem, row.trial)
-        return there is not None and here is not None and conflict(there, here) is not None
+        return there is not None and here is not None and conflict_error(there, here) is not None
 
     def _differs(self, row: TrialRow, what: str) -> SettingsChanged:
         return recorded_twice(
@@ -144,11 +149,11 @@ Masks = Mapping[int, int]  # trials as bits, by number of the problem
 
 @dataclass
 class SharedTrials:
-    """The trials of a source, as bits by problem, by what becomes of them in the destination."""
+    """Trials of a source as bits by problem, sorted by whether the destination takes them."""
 
     new: dict[int, int] = field(default_factory=dict)
     replacing: dict[int, int] = field(default_factory=dict)  # failed here, and not there
-    passed: dict[int, int] = field(default_factory=dict)  # failed there, and not here
+    skipped_failed: dict[int, int] = field(default_factory=dict)  # failed there, and not here
     both_failed: dict[int, int] = field(default_factory=dict)
     same: dict[int, int] = field(default_factory=dict)
 
@@ -157,7 +162,7 @@ class SharedTrials:
         """Sort the trials that are there.
 
         >>> SharedTrials.of({0: 0b0111}, {0: 0b0010}, {0: 0b1110}, {0: 0b0100})
-        SharedTrials(new={0: 8}, replacing={0: 2}, passed={0: 4}, both_failed={}, same={})
+        SharedTrials(new={0: 8}, replacing={0: 2}, skipped_failed={0: 4}, both_failed={}, same={})
         """
         shared = cls()
         for problem, mask in there.items():
@@ -169,7 +174,7 @@ class SharedTrials:
             sorted_out = {
                 "new": mask & ~mine,
                 "replacing": mask & ~other & failed,
-                "passed": other & mine & ~failed,
+                "skipped_failed": other & mine & ~failed,
                 "both_failed": other & failed,
                 "same": mask & ~other & mine & ~failed,
             }
@@ -181,7 +186,7 @@ class SharedTrials:
     @property
     def are_all_new(self) -> bool:
         """Whether the destination has none of them."""
-        return not (self.replacing or self.passed or self.both_failed or self.same)
+        return not (self.replacing or self.skipped_failed or self.both_failed or self.same)
 
     def settle(self, problem: int, trial: int, kind: str) -> None:
         """Note what becomes of a trial that failed in both."""

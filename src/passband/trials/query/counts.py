@@ -1,14 +1,25 @@
-"""Counts and outcomes of a run, from its tallies; scores are read only where they are graded."""
+"""Count a run's trials, complete rounds and costs, and build its outcomes, from its tallies.
+
+Scores themselves are read only where they are graded.
+
+Costs are added up in whole units of 1e-12. A token at a price of up to six decimals per million is
+a whole number of them, so a sum depends neither on the order of the trials nor on merging.
+
+A run that stops by the width of its interval is measured on complete rounds: one trial of every
+problem in each. The trials of a round that was cut short are those that came back first, and would
+bias the estimate.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from passband.trials.file.checked_rows import CheckedRows
+from passband.trials.file.packing import STATUS
 from passband.trials.file.tally_columns import ScoreTallies, TrialTallies
-from passband.trials.rows import SCORE_STATUSES, STATUSES
+from passband.trials.rows import FAILED, SCORE_STATUSES, STATUSES
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -16,8 +27,57 @@ if TYPE_CHECKING:
     from passband.stats.data import GradedScores, Outcomes
     from passband.types import Floats, Ints
 
+_UNITS = 10**12
+_TAKEN = {
+    "cost": "cost",
+    "tokens": "prompt_tokens + completion_tokens",
+    "latency": "latency_ms / 1000.0",
+}
+_FAILED = ",".join(str(STATUS[status]) for status in FAILED)
 
-class Place(NamedTuple):
+
+@dataclass(frozen=True)
+class Costs:
+    """How many trials have a cost, and the tokens of those without."""
+
+    priced: int
+    unpriced: int  #: answers without a cost; failed trials are not among them
+    prompt_tokens: int  #: of trials without a cost
+    completion_tokens: int
+
+
+def total_cost(costs: Iterable[float]) -> float:
+    """Return the sum of costs, the same in whatever order.
+
+    >>> total_cost([0.1, 0.2, 0.3]), sum([0.1, 0.2, 0.3])
+    (0.6, 0.6000000000000001)
+    """
+    return sum(round(cost * _UNITS) for cost in costs) / _UNITS
+
+
+def read_costs(rows: CheckedRows, run: int) -> Costs:
+    """Count the trials of a run with and without a cost; reads all of its rows."""
+    query = (
+        f"SELECT count(cost), total(cost IS NULL AND status NOT IN ({_FAILED})), "
+        "total(prompt_tokens) - total(prompt_tokens * (cost IS NOT NULL)), "
+        "total(completion_tokens) - total(completion_tokens * (cost IS NOT NULL)) "
+        "FROM trial WHERE run=?"
+    )
+    ((priced, unpriced, prompt, completion),) = rows.each(query, run)
+    return Costs(priced, int(unpriced), int(prompt), int(completion))
+
+
+def read_taken(rows: CheckedRows, run: int, column: str) -> Iterator[tuple[int, int, float | None]]:
+    """Yield problem, trial and what it took; failed trials only where they state it."""
+    value = _TAKEN[column]
+    query = (
+        f"SELECT problem, trial, {value} FROM trial WHERE run=? "
+        f"AND ({value} NOT NULL OR status NOT IN ({_FAILED})) ORDER BY problem, trial"
+    )
+    yield from rows.each(query, run)
+
+
+class ProblemRef(NamedTuple):
     """A problem's number, key and cluster, and where the data have it."""
 
     number: int
@@ -47,7 +107,7 @@ class Counts:
         return self._scores[scorer]
 
     def outcomes(
-        self, run: int, scorer: int, places: Sequence[Place], planned: int | None = None
+        self, run: int, scorer: int, places: Sequence[ProblemRef], planned: int | None = None
     ) -> Outcomes:
         """Return scores by problem, in this order, and why some trials have none.
 
@@ -187,3 +247,62 @@ def unscored_reason(status: int, scored: int | None) -> str:
     if STATUSES[status] != "ok" or scored is None:
         return "unscored" if STATUSES[status] == "ok" else STATUSES[status]
     return f"scorer_{SCORE_STATUSES[scored]}"
+
+
+def count_complete_rounds(recorded: Iterable[int]) -> int:
+    """Return how many first trials all problems have; each has a number whose bits are its trials.
+
+    >>> count_complete_rounds([0b111, 0b1011]), count_complete_rounds([])
+    (2, 0)
+    """
+    return min((((mask + 1) & ~mask).bit_length() - 1 for mask in recorded), default=0)
+
+
+def outcomes_of_rounds(
+    counts: Counts, run: int, scorer: int, places: Sequence[ProblemRef], rounds: int
+) -> Outcomes:
+    """Return the outcomes of a run's first rounds, as `Counts.outcomes` returns those of all."""
+    from passband.stats.data import Outcomes
+
+    tallies = counts.trial_tallies(run)
+    statuses = {
+        (problem, trial): status
+        for problem, status, places in zip(
+            tallies.problems, tallies.statuses, tallies.places, strict=True
+        )
+        for trial in range(rounds)
+        if int.from_bytes(places, "little") >> trial & 1
+    }
+    reasons = {place: unscored_reason(status, None) for place, status in statuses.items()}
+    scores: dict[int, list[float]] = {place.number: [] for place in places}
+    for row in counts.rows.rows("score", "scorer=?", scorer, order="problem, trial"):
+        problem, trial, value, status = row[1:5]
+        if (problem, trial) not in statuses:
+            continue
+        if value is None:
+            reasons[problem, trial] = unscored_reason(statuses[problem, trial], status)
+        else:
+            scores[problem].append(value)
+            del reasons[problem, trial]
+    rows = [scores[place.number] for place in places]
+    keys = [place.key for place in places]
+    clusters = [place.cluster for place in places if place.cluster is not None]
+    groups = clusters if len(clusters) == len(places) else None
+    if any(rows):
+        outcomes = Outcomes.from_array(rows, problems=keys, clusters=groups)
+    else:
+        outcomes = Outcomes.from_counts([0] * len(rows), 0, problems=keys, clusters=groups)
+    return replace(outcomes, unscored=_by_reason(reasons, [place.number for place in places]))
+
+
+def _by_reason(reasons: Mapping[tuple[int, int], str], problems: Sequence[int]) -> dict[str, Ints]:
+    """Return, for every reason, of how many trials of each problem it is the reason."""
+    import numpy as np
+
+    index = {number: position for position, number in enumerate(problems)}
+    result: dict[str, Ints] = {
+        name: np.zeros(len(problems), dtype=np.int64) for name in sorted(set(reasons.values()))
+    }
+    for (problem, _), name in reasons.items():
+        result[name][index[problem]] += 1
+    return result

@@ -1,4 +1,4 @@
-"""Some trials of a run, found by their numbers, statuses and scores, and read one at a time.
+"""Filter the trials of a run by number, status and score, and read them one at a time.
 
 Finding them reads no completions; reading one reads no other. What is damaged is damage of one
 trial, and the others can still be read.
@@ -15,7 +15,7 @@ from passband.errors import UnknownName, nearest
 from passband.stats.data import UNSTATED, Scale
 from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.unpacking import scores_of, trials_of
-from passband.trials.query.counts import Place, stretches
+from passband.trials.query.counts import ProblemRef, stretches
 from passband.trials.records import ProblemRecord, RunRecord
 from passband.trials.rows import SCORE_STATUSES, STATUSES, AttemptRow, TrialRow
 
@@ -36,7 +36,7 @@ _FROM = (
 _ONE = "t.run=? AND t.problem=? AND t.trial=?"
 
 
-class Differs(NamedTuple):
+class OtherScorer(NamedTuple):
     """A second scorer whose verdict is to differ: from which score on each of the two passes."""
 
     scorer: int
@@ -45,7 +45,7 @@ class Differs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Choice:
+class TrialFilter:
     """A condition on trials; what is empty or None leaves all."""
 
     problems: tuple[int, ...] = ()  #: by number in the store
@@ -54,7 +54,7 @@ class Choice:
     right: bool | None = None  #: whether the score is the best, where there is a score
     scorer: int | None = None  #: whose scores count
     scale: Scale = UNSTATED  #: of that scorer
-    differs: Differs | None = None  #: only trials on which another scorer says something else
+    differs: OtherScorer | None = None  #: only trials on which another scorer says something else
 
     def where(self) -> str:
         """Return the condition in SQL, on a trial `t` and its score `s`."""
@@ -106,11 +106,11 @@ class ProblemCounts(NamedTuple):
     right: int
 
 
-class ChosenTrials:
+class FilteredTrials:
     """The trials of a run that a choice finds, in the order of the data."""
 
     def __init__(
-        self, rows: CheckedRows, run: RunRecord, places: Sequence[Place], choice: Choice
+        self, rows: CheckedRows, run: RunRecord, places: Sequence[ProblemRef], choice: TrialFilter
     ) -> None:
         self._rows, self._run, self._choice = rows, run, choice
         self._places = places

@@ -1,4 +1,4 @@
-"""Trials of a run a page at a time: those after a place, or before it, that a choice finds.
+"""Page through the trials that match a filter.
 
 The tallies say which problems have such trials, and only those are looked at: a page takes as long
 at the end of a million trials as at their beginning, however rare what is looked for.
@@ -16,8 +16,8 @@ from typing import NamedTuple
 from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.tally_columns import ScoreTallies, TrialTallies
 from passband.trials.file.unpacking import scores_of
-from passband.trials.query.counts import Counts, Place
-from passband.trials.query.filters import Choice
+from passband.trials.query.counts import Counts, ProblemRef
+from passband.trials.query.filters import TrialFilter
 from passband.trials.records import RunRecord
 from passband.trials.rows import SCORE_STATUSES, STATUSES, TrialRow
 
@@ -32,7 +32,9 @@ _SCORE_WORDS = {
 Counted = dict[int, int | None]
 
 
-def count_matches(choice: Choice, trials: TrialTallies, scores: ScoreTallies | None) -> Counted:
+def count_matches(
+    choice: TrialFilter, trials: TrialTallies, scores: ScoreTallies | None
+) -> Counted:
     """Return the number of such trials by problem; problems without one are left out.
 
     The number is None where only the rows say it: of several conditions at once, and of right and
@@ -83,7 +85,7 @@ def _unscored(trials: TrialTallies, scores: ScoreTallies) -> Iterator[tuple[int,
             yield problem, -count
 
 
-def _of_scores(choice: Choice, scores: ScoreTallies) -> Counted:
+def _of_scores(choice: TrialFilter, scores: ScoreTallies) -> Counted:
     """Return how many scores are the best, or are not; None where some are neither 0 nor 1."""
     ones, zeros = (choice.scale.is_right(value) == choice.right for value in (1.0, 0.0))
     counted = _added(
@@ -112,22 +114,22 @@ _PLACE = "run=? AND problem=? AND trial=?"
 _FIRST, _LAST = -1, 1 << 62
 
 
-class TrialPlace(NamedTuple):
+class TrialId(NamedTuple):
     """The number of a problem in the store, and that of a trial of it."""
 
     problem: int
     trial: int
 
 
-class Walk:
+class TrialPages:
     """The trials that a choice finds, in the order of the data, from any place on."""
 
     def __init__(
         self,
         rows: CheckedRows,
         run: RunRecord,
-        places: Sequence[Place],
-        choice: Choice,
+        places: Sequence[ProblemRef],
+        choice: TrialFilter,
         counts: Counts,
     ) -> None:
         self._rows, self._run, self._places, self._choice = rows, run, places, choice
@@ -147,27 +149,27 @@ class Walk:
         counts = list(self.matches.values())
         return None if None in counts else sum(count or 0 for count in counts)
 
-    def after(self, place: TrialPlace | None, limit: int) -> list[TrialPlace]:
+    def after(self, place: TrialId | None, limit: int) -> list[TrialId]:
         """Return the first trials after a place, or from the beginning."""
         return self._some(place, limit, forwards=True)
 
-    def before(self, place: TrialPlace | None, limit: int) -> list[TrialPlace]:
+    def before(self, place: TrialId | None, limit: int) -> list[TrialId]:
         """Return the last trials before a place, or from the end, in the order of the data."""
         return self._some(place, limit, forwards=False)[::-1]
 
-    def _some(self, place: TrialPlace | None, limit: int, *, forwards: bool) -> list[TrialPlace]:
-        found: list[TrialPlace] = []
+    def _some(self, place: TrialId | None, limit: int, *, forwards: bool) -> list[TrialId]:
+        found: list[TrialId] = []
         for problem in self._problems(place, forwards):
             edge = _FIRST if forwards else _LAST
             if place is not None and problem == place.problem:
                 edge = place.trial
             trials = self._trials(problem, edge, limit - len(found), forwards)
-            found += [TrialPlace(problem, trial) for trial in trials]
+            found += [TrialId(problem, trial) for trial in trials]
             if len(found) >= limit:
                 break
         return found
 
-    def _problems(self, place: TrialPlace | None, forwards: bool) -> Iterator[int]:
+    def _problems(self, place: TrialId | None, forwards: bool) -> Iterator[int]:
         """Yield the numbers of problems with such trials, that of the place first."""
         step = 1 if forwards else -1
         ordered = self._ordered[::step]
@@ -195,7 +197,7 @@ class Walk:
 
     # -- rows ------------------------------------------------------------------------------
 
-    def row(self, place: TrialPlace, characters: int) -> TrialRow:
+    def row(self, place: TrialId, characters: int) -> TrialRow:
         """Return a trial with its scores; of its completion only the beginning, unchecked.
 
         A page of trials costs no more where each of them is ten megabytes long.

@@ -23,7 +23,7 @@ _OWNER = "SELECT 1 FROM trial WHERE run=? AND problem=? AND trial=? AND body=?"
 _AROUND = 60  # characters before and after what is found
 
 
-class Found(NamedTuple):
+class SearchHit(NamedTuple):
     """A trial whose completion has the text, and the text around it."""
 
     problem: int
@@ -39,7 +39,7 @@ class Stretch:
 
     last: int  #: the number of the last row; the next stretch begins after it
     searched: int  #: completions of this run among them
-    found: tuple[Found, ...]
+    found: tuple[SearchHit, ...]
 
 
 class Search:
@@ -61,13 +61,13 @@ class Search:
         searched = [row for row in rows if row[1] == self._run]
         return Stretch(rows[-1][0], len(searched), tuple(self._found(searched)))
 
-    def _found(self, rows: list[tuple[Any, ...]]) -> Iterator[Found]:
+    def _found(self, rows: list[tuple[Any, ...]]) -> Iterator[SearchHit]:
         for number, run, problem, trial, codec, *texts in rows:
             for data in texts:
                 found = None if data is None else self._excerpt(codec, data)
                 place = run, problem, trial, number
                 if found is not None and any(True for _ in self._rows.each(_OWNER, *place)):
-                    yield Found(problem, trial, *found)
+                    yield SearchHit(problem, trial, *found)
                     break
 
     def _excerpt(self, codec: int, data: bytes) -> tuple[str, str, str] | None:

@@ -20,10 +20,9 @@ from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.checksums import is_intact
 from passband.trials.file.connection import connect_to_audit
 from passband.trials.file.judge_calls import TALLY, CallSums, CallTotals, call_of
-from passband.trials.file.packing import packed
-from passband.trials.file.schema import FILE, TABLES, VERSION, CorruptStore, selected
+from passband.trials.file.packing import SPARED, packed, spared
+from passband.trials.file.schema import STORE_FILE, TABLES, VERSION, CorruptStore, selected
 from passband.trials.file.tallies import ScoreTally, TrialTally
-from passband.trials.repair.first_page import SPARED, spared
 
 _OF_RUNS = ("problem", "attempt", "trial")  # tables that are counted by run
 _TRIALS = (
@@ -61,14 +60,14 @@ class Audit:
         return not self.damage
 
 
-def audit(directory: Path) -> Audit:
+def audit_store(directory: Path) -> Audit:
     """Read everything in a run directory, also while a run is writing it."""
     damage: list[str] = []
-    connection = connect_to_audit(directory / FILE, damage)
+    connection = connect_to_audit(directory / STORE_FILE, damage)
     if connection is None:
         return Audit(str(directory), 0, {}, damage)
     with closing(connection):
-        auditor = _Auditor(connection, directory / FILE, damage)
+        auditor = _Auditor(connection, directory / STORE_FILE, damage)
         auditor.audit()
         return Audit(str(directory), VERSION, auditor.counts, damage)
 

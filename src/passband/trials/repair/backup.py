@@ -16,20 +16,20 @@ from pathlib import Path
 from passband.errors import InvalidInput
 from passband.trials.file.connection import connect_to_copy
 from passband.trials.file.lock import Lock
-from passband.trials.file.schema import FILE, corrupt, no_run, sqlite_errors
+from passband.trials.file.schema import STORE_FILE, corrupt_store, no_run, sqlite_errors
 from passband.trials.file.writer import DiskNearlyFull
-from passband.trials.repair.audit import Audit, audit
+from passband.trials.repair.audit import Audit, audit_store
 
 
-def backup(directory: Path, to: Path) -> Audit:
+def backup_store(directory: Path, to: Path) -> Audit:
     """Copy a run directory as it is at one moment, also while a run is writing it.
 
     The copy is complete and checked before it gets its name, and a run can go on with it.
     """
-    if not (directory / FILE).is_file():
+    if not (directory / STORE_FILE).is_file():
         raise no_run(directory)
     _require_room(directory, to)
-    with closing(connect_to_copy(directory / FILE)) as connection:
+    with closing(connect_to_copy(directory / STORE_FILE)) as connection:
         return copy_to(connection, to)
 
 
@@ -41,11 +41,14 @@ def copy_to(connection: sqlite3.Connection, to: Path) -> Audit:
     with tempfile.TemporaryDirectory(dir=to.parent, prefix=f".{to.name}.") as folder:
         made = Path(folder) / to.name
         made.mkdir()
-        with sqlite_errors(made / FILE), closing(sqlite3.connect(made / FILE)) as target:
+        with (
+            sqlite_errors(made / STORE_FILE),
+            closing(sqlite3.connect(made / STORE_FILE)) as target,
+        ):
             connection.backup(target)
-        report = audit(made)
+        report = audit_store(made)
         if not report.is_intact:
-            raise corrupt(to / FILE, f"the copy is not whole: {report.damage[0]}")
+            raise corrupt_store(to / STORE_FILE, f"the copy is not whole: {report.damage[0]}")
         _finish(made)
         made.replace(to)
     _synchronize(to.parent)
@@ -58,7 +61,7 @@ def _finish(made: Path) -> None:
     lock.note_made()
     lock.release()
     for name in os.listdir(made):
-        if name not in (FILE, "lock"):
+        if name not in (STORE_FILE, "lock"):
             (made / name).unlink()  # an empty log, left by reading
     for path in (*made.iterdir(), made):
         _synchronize(path)
@@ -73,7 +76,7 @@ def _synchronize(path: Path) -> None:
 
 
 def _require_room(directory: Path, to: Path) -> None:
-    needed = sum(path.stat().st_size for path in directory.glob(f"{FILE}*"))
+    needed = sum(path.stat().st_size for path in directory.glob(f"{STORE_FILE}*"))
     parent = next(path for path in to.absolute().parents if path.exists())
     free = shutil.disk_usage(parent).free
     if free < needed:

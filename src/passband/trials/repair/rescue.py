@@ -14,7 +14,7 @@ from passband.trials.file.checksums import is_intact
 from passband.trials.file.schema import (
     APPLICATION,
     CREATE,
-    FILE,
+    STORE_FILE,
     TABLES,
     VERSION,
     expected_tables,
@@ -60,7 +60,7 @@ def opened(copy: Path, original: Path) -> sqlite3.Connection:
 
 def _first_page(pages: int) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / FILE
+        path = Path(folder) / STORE_FILE
         with closing(make(path)):
             pass
         head = bytearray(path.read_bytes()[:_PAGE])

@@ -24,10 +24,9 @@ from passband.trials.encoding import storable
 from passband.trials.file.checked_rows import CheckedRows
 from passband.trials.file.judge_calls import CallTotals, calls_of, put_totals
 from passband.trials.file.lock import Busy, holder
-from passband.trials.file.packing import INTO, MARKS, packed
-from passband.trials.file.schema import FILE, text_of
+from passband.trials.file.packing import INTO, MARKS, SPARED, fill_spare, packed, spared
+from passband.trials.file.schema import STORE_FILE, text_of
 from passband.trials.file.tallies import Tallies
-from passband.trials.repair.first_page import SPARED, fill_spare, spared
 from passband.trials.repair.rescue import KEYS, Rescue, make, opened, spare_rows
 
 _BLOCK = 4096  # bytes: a page, and what a bad disk loses at least
@@ -60,23 +59,23 @@ class Salvaged:
     restored: int = 0  # trials that were lost, made again from their completions
 
 
-def salvage(damaged: Path, new: Path) -> Salvaged:
+def salvage_store(damaged: Path, new: Path) -> Salvaged:
     """Copy what can be read of a run directory to a new one; the old one is not touched."""
-    if not (damaged / FILE).is_file():
-        raise InvalidInput(f"{damaged} is not a run directory: it has no {FILE}.")
+    if not (damaged / STORE_FILE).is_file():
+        raise InvalidInput(f"{damaged} is not a run directory: it has no {STORE_FILE}.")
     if new.exists() and (not new.is_dir() or any(new.iterdir())):
         raise InvalidInput(f"{new} exists already; give a new directory.")
     if (owner := holder(damaged)) is not None:
         raise Busy(f"{damaged} is in use by {owner}.")
     new.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=new.parent, prefix=f".{new.name}.") as folder:
-        copy, made = Path(folder) / "copy" / FILE, Path(folder) / "new"
-        _copy_blocks(damaged / FILE, copy)
-        log = damaged / f"{FILE}-wal"
+        copy, made = Path(folder) / "copy" / STORE_FILE, Path(folder) / "new"
+        _copy_blocks(damaged / STORE_FILE, copy)
+        log = damaged / f"{STORE_FILE}-wal"
         if log.exists():
             _copy_blocks(log, copy.with_name(log.name))
         made.mkdir()
-        salvaged = _copy_rows(copy, made / FILE, damaged / FILE)
+        salvaged = _copy_rows(copy, made / STORE_FILE, damaged / STORE_FILE)
         made.rename(new)
     return salvaged
 

@@ -1,1 +1,1 @@
-"""The pages of the viewer: values in, HTML out."""
+"""Render the pages of the viewer: values in, HTML out."""

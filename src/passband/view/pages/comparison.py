@@ -1,4 +1,4 @@
-"""The comparison of two runs: the difference, its verdict, and the problems that flipped."""
+"""Render the comparison of two runs: the difference, its verdict, the problems that flipped."""
 
 from __future__ import annotations
 
@@ -21,18 +21,17 @@ from passband.report import (
 from passband.stats.decision import Comparison
 from passband.stats.interval import Rounding
 from passband.summary import ComparisonSummary, TaskComparison
-from passband.view.here import Here
 from passband.view.links import Links
 from passband.view.markup import Child, Html, name, tag
-from passband.view.notes import banner
-from passband.view.shell import Crumb, page
+from passband.view.page_context import RunPage
+from passband.view.page_frame import Crumb, banner, page
 
 
 @dataclass(frozen=True)
 class Side:
     """One of two runs, and the numbers of its problems by their keys."""
 
-    here: Here
+    here: RunPage
     numbers: Mapping[str, int]
 
 
@@ -59,12 +58,12 @@ def _header(links: Links, sides: tuple[Side, Side]) -> Html:
         for word, here in (("from", sides[0].here), ("to", sides[1].here))
     ]  # fmt: skip
     turned = links.comparison(sides[1].here.reference, sides[0].here.reference)
-    turn = tag("p", tag("a", "the other way round", href=turned), class_="pager")
+    turn = tag("p", tag("a", "swap the two runs", href=turned), class_="pager")
     return tag("header", tag("h1", "Comparison"), names, turn)
 
 
 def _lead(summary: ComparisonSummary, task: TaskComparison) -> Html:
-    """Return the difference by the first metric in a sentence, and what would settle it."""
+    """Return the first difference in a sentence, and the data that would settle it."""
     first, rounding = task.comparisons[0], _roundings(summary, task)[0]
     values = [rounding.value(value) for value in (first.value_a, first.value_b, first.value)]
     text = f"{first.title} goes from {values[0]} to {values[1]}: {_signed(values[2])}"
@@ -84,7 +83,10 @@ def _lead(summary: ComparisonSummary, task: TaskComparison) -> Html:
 def _roundings(summary: ComparisonSummary, task: TaskComparison) -> Sequence[Rounding]:
     """Return how the numbers of each metric are written, wherever they are."""
     is_share = summary.is_share(task)
-    figures = [Figure(one.value, one.low, one.high, is_share) for one in task.comparisons]
+    figures = [
+        Figure(comparison.value, comparison.low, comparison.high, is_share)
+        for comparison in task.comparisons
+    ]
     return Style().roundings(figures)
 
 
@@ -100,17 +102,25 @@ def _signed(number: str) -> str:
 def _forest(summary: ComparisonSummary, task: TaskComparison) -> Html:
     roundings = _roundings(summary, task)
     bars = [
-        Bar(one.metric, one.value, (one.low, one.high), words=verdict_cell(one.decision.verdict))
-        for one in task.comparisons
+        Bar(
+            comparison.metric,
+            comparison.value,
+            (comparison.low, comparison.high),
+            words=verdict_cell(comparison.decision.verdict),
+        )
+        for comparison in task.comparisons
     ]
     level = task.comparisons[0].level
     base, new = task.models
-    falls = [one.lower_is_better for one in task.comparisons]
+    falls = [comparison.lower_is_better for comparison in task.comparisons]
     chart = DifferenceForest(bars, base, new, level=level, rounding=roundings[0], falls=falls)
     heads = tag("tr", tag("th", "metric"), [tag("th", name(model)) for model in task.models],
                 tag("th", "difference"), tag("th", f"{100 * level:g} % interval"),
                 tag("th", "verdict"))  # fmt: skip
-    rows = [_row(one, rounding) for one, rounding in zip(task.comparisons, roundings, strict=True)]
+    rows = [
+        _row(comparison, rounding)
+        for comparison, rounding in zip(task.comparisons, roundings, strict=True)
+    ]
     return tag(
         "section",
         tag("h2", "Differences"),
@@ -121,16 +131,16 @@ def _forest(summary: ComparisonSummary, task: TaskComparison) -> Html:
     )
 
 
-def _row(one: Comparison, rounding: Rounding) -> Html:
-    interval = rounding.interval(one.low, one.high)
+def _row(comparison: Comparison, rounding: Rounding) -> Html:
+    interval = rounding.interval(comparison.low, comparison.high)
     return tag(
         "tr",
-        tag("td", name(one.title), class_="metric"),
-        tag("td", rounding.value(one.value_a)),
-        tag("td", rounding.value(one.value_b)),
-        tag("td", _signed(rounding.value(one.value)), class_="value"),
-        tag("td", interval_cell(interval, one.notes) or "", class_="interval"),
-        tag("td", verdict_cell(one.decision.verdict)),
+        tag("td", name(comparison.title), class_="metric"),
+        tag("td", rounding.value(comparison.value_a)),
+        tag("td", rounding.value(comparison.value_b)),
+        tag("td", _signed(rounding.value(comparison.value)), class_="value"),
+        tag("td", interval_cell(interval, comparison.notes) or "", class_="interval"),
+        tag("td", verdict_cell(comparison.decision.verdict)),
     )
 
 
@@ -150,8 +160,8 @@ def _flips(sides: tuple[Side, Side], task: TaskComparison, rounding: Rounding) -
              for side, value in zip(sides, (flip.value_a, flip.value_b), strict=True)])
         for flip in first.flips
     ]  # fmt: skip
-    return tag("section", head, tag("p", f"{count} changed sides by {first.metric}{shown}.",
-               class_="finding"), tag("table", heads, rows))  # fmt: skip
+    text = f"{count} went from mostly right to mostly wrong, or back, by {first.metric}{shown}."
+    return tag("section", head, tag("p", text, class_="finding"), tag("table", heads, rows))
 
 
 def _linked(side: Side, key: str, text: str) -> Html:
@@ -162,7 +172,7 @@ def _linked(side: Side, key: str, text: str) -> Html:
 
 
 def _notes(summary: ComparisonSummary) -> Html:
-    remarks: Sequence[str] = [str(one) for one in summary.remarks if one.important]
+    remarks: Sequence[str] = [str(remark) for remark in summary.remarks if remark.important]
     explained = comparison_explanation(summary, Style(notes=True), details=True)
     lines = [tag("li", line) for line in (*remarks, *explained)]
     notes = tag("div", tag("ul", lines), class_="notes quiet")

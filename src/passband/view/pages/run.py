@@ -1,4 +1,4 @@
-"""The page of a run: how it stands, what is estimated, every problem, and the first trials."""
+"""Render a run: its state, its estimates, every problem, and the first trials."""
 
 from __future__ import annotations
 
@@ -7,17 +7,25 @@ from collections.abc import Mapping, Sequence
 from passband.report import Bar, Noted, NoteLine, bars_caption, note_lines, parted, parts_text
 from passband.summary import ProblemRate, RunNumbers, RunState
 from passband.view.bars import Written, axis, written_lines
-from passband.view.here import Here
+from passband.view.labels import (
+    asked,
+    cost,
+    done,
+    failures,
+    percent,
+    share,
+    status_words,
+    time_left,
+)
 from passband.view.markup import Html, fragment, name, tag
-from passband.view.notes import banner, folded_notes
+from passband.view.page_context import RunPage
+from passband.view.page_frame import banner, folded_notes, page
 from passband.view.pages.strip import strip_section
 from passband.view.pages.trials import TrialsPage, filter_links, search_form, trials_section
-from passband.view.shell import page
-from passband.view.words import asked, cost, done, failures, percent, share, status_words, time_left
 
 
 def run_page(
-    here: Here,
+    here: RunPage,
     numbers: RunNumbers,
     rates: Sequence[ProblemRate],
     some: TrialsPage,
@@ -39,7 +47,7 @@ def run_page(
 
 
 def run_texts(numbers: RunNumbers, lines: Sequence[Written] | None = None) -> dict[str, str]:
-    """Return what changes while a run goes on, by the places that show it."""
+    """Return the texts that change during a run, by their elements."""
     standing = numbers.standing
     texts = {
         "state": status_words(standing),
@@ -70,7 +78,7 @@ def _live(key: str, texts: Mapping[str, str], element: str = "span", **more: str
     return tag(element, texts[key], data_live=key, **more)
 
 
-def _header(here: Here, numbers: RunNumbers, texts: Mapping[str, str]) -> Html:
+def _header(here: RunPage, numbers: RunNumbers, texts: Mapping[str, str]) -> Html:
     standing = numbers.standing
     parts = [_live("state", texts, "b"), _live("done", texts)]
     if standing.planned and standing.state in ("running", "stopped"):
@@ -133,7 +141,7 @@ def _notes(numbers: RunNumbers) -> list[NoteLine]:
 
 
 def _facts(numbers: RunNumbers, texts: Mapping[str, str]) -> Html:
-    """Return what the run took, in one line."""
+    """Return the cost of the run in one line."""
     retried = fragment(" · ", _live("retried", texts), " asked more than once")
     return tag(
         "p", _live("asked", texts), " · tokens in and out: ",

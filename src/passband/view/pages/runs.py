@@ -1,4 +1,4 @@
-"""The list of runs."""
+"""Render the list of runs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from itertools import combinations
 
 from passband.report import counted
 from passband.view.bars import SMALL, written_lines
-from passband.view.cards import Card
+from passband.view.labels import done, failures, status_words, time_left
 from passband.view.links import Links
 from passband.view.markup import Html, fragment, isolated, name, tag
-from passband.view.shell import page
-from passband.view.words import done, failures, status_words, time_left
+from passband.view.page_frame import page
+from passband.view.reading.cards import Card
 
 RUNS_A_PAGE = 50  # directories
 
@@ -89,7 +89,7 @@ def _row(card: Card, links: Links) -> Html:
 
 
 def card_texts(card: Card) -> dict[str, str]:
-    """Return what the list says of a run, by the places that show it."""
+    """Return the texts of a run in the list, by their elements."""
     if card.numbers is None:
         return {}
     key, numbers = _key(card), card.numbers

@@ -1,4 +1,4 @@
-"""Every problem as a strip to navigate by: the easiest first, a link for each or for a few."""
+"""Render every problem as a strip to navigate by, easiest first."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from itertools import pairwise
 
 from passband.report import ProblemStrip, counted
 from passband.summary import ProblemRate
-from passband.view.here import Here
 from passband.view.markup import Html, name, tag
-from passband.view.shell import page
+from passband.view.page_context import RunPage
+from passband.view.page_frame import page
 
 PROBLEMS_A_PAGE = 50
 _LINKS = 250  # in a strip; more would be too narrow to be hit
 _TALL = 100  # units of height; the outline is of rates, not of trials
 
 
-def strip_section(here: Here, rates: Sequence[ProblemRate], *, graded: bool = False) -> Html | None:
+def strip_section(
+    here: RunPage, rates: Sequence[ProblemRate], *, graded: bool = False
+) -> Html | None:
     """Return the strip of a run with more than one problem, and a link to the table of them."""
     scored = [rate for rate in rates if rate.ease is not None]
     if len(scored) < 2:
@@ -44,7 +46,7 @@ def strip_section(here: Here, rates: Sequence[ProblemRate], *, graded: bool = Fa
     )
 
 
-def _links(here: Here, rates: Sequence[ProblemRate]) -> Html:
+def _links(here: RunPage, rates: Sequence[ProblemRate]) -> Html:
     """Return a row of links over the strip, equally wide, hidden from those who use the table."""
     count = min(len(rates), _LINKS)
     edges = [len(rates) * i // count for i in range(count + 1)]
@@ -55,7 +57,7 @@ def _links(here: Here, rates: Sequence[ProblemRate]) -> Html:
     return tag("div", links, class_="picks", aria_hidden="true")
 
 
-def _target(here: Here, rates: Sequence[ProblemRate], low: int, high: int) -> str:
+def _target(here: RunPage, rates: Sequence[ProblemRate], low: int, high: int) -> str:
     if high - low == 1:
         return here.run.problem(rates[low].number)
     return here.run.problems(low)
@@ -68,7 +70,7 @@ def _title(rates: Sequence[ProblemRate]) -> str:
 
 
 def _rate(rate: ProblemRate) -> str:
-    """Return the mean score of a problem, which of 0/1 scores is the share that is right.
+    """Return the mean score of a problem; of 0/1 scores, the share of right trials.
 
     >>> _rate(ProblemRate(0, "p", 4, 4, 0.75))
     'mean score 0.75 of 4 trials'
@@ -78,7 +80,7 @@ def _rate(rate: ProblemRate) -> str:
     return f"mean score {rate.mean:.3g} of {counted(rate.scored, 'trial')}"
 
 
-def problems_page(here: Here, rates: Sequence[ProblemRate], start: int) -> str:
+def problems_page(here: RunPage, rates: Sequence[ProblemRate], start: int) -> str:
     """Return a page of problems, the easiest first."""
     start = min(start, max(0, len(rates) - 1))
     some = rates[start : start + PROBLEMS_A_PAGE]

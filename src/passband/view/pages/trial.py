@@ -1,4 +1,4 @@
-"""One trial to read, the way to others, and two trials of a problem as one text."""
+"""Render one trial with its neighbours, and two trials of a problem as one text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from passband.report import (
     LONG,
-    Change,
+    TextChange,
     counted,
+    lay_out_problem,
+    lay_out_trial,
     pieces_of,
     problem_html,
     trial_html,
@@ -16,11 +18,11 @@ from passband.report import (
     word_changes,
 )
 from passband.summary import Damaged, ShownProblem, ShownTrial
-from passband.trials import TrialPlace
-from passband.view.here import Here
+from passband.trials import TrialId
 from passband.view.markup import Child, Html, fragment, name, tag
+from passband.view.page_context import RunPage
+from passband.view.page_frame import Crumb, page
 from passband.view.pages.trials import TrialsPage, trials_section
-from passband.view.shell import Crumb, page
 
 ALONG = ("all", "wrong", "slow", "long")  #: filters whose keys j and k go through all trials
 PART = 200_000  # characters of a text on a page of its own
@@ -29,20 +31,20 @@ _LONGEST = 20_000  # characters of what only one text has
 
 
 @dataclass(frozen=True)
-class TrialPage:
+class TrialView:
     """A trial, its neighbours by key, and the other trials of its problem."""
 
-    place: TrialPlace
+    place: TrialId
     shown: ShownTrial | Damaged
     show: str = "all"
-    ways: Mapping[str, TrialPlace] = field(default_factory=dict)  #: by key: n, p, j, k
-    others: Sequence[tuple[TrialPlace, ShownTrial | Damaged]] = ()
+    ways: Mapping[str, TrialId] = field(default_factory=dict)  #: by key: n, p, j, k
+    others: Sequence[tuple[TrialId, ShownTrial | Damaged]] = ()
 
 
 _WAYS = {"p": "previous wrong", "n": "next wrong", "k": "previous {}", "j": "next {}"}
 
 
-def trial_page(here: Here, of: TrialPage) -> str:
+def trial_page(here: RunPage, of: TrialView) -> str:
     """Return the page of a trial."""
     shown, place = of.shown, of.place
     if isinstance(shown, Damaged):
@@ -54,26 +56,22 @@ def trial_page(here: Here, of: TrialPage) -> str:
         title,
         crumbs,
         tag("header", tag("h1", name(shown.problem.key), ", trial ", place.trial),
-            _solved(shown.problem), _ways(here, of)),
+            _outcome(shown.problem), _ways(here, of)),
         tag("section", Html(problem_html(shown.problem)), class_="first transcript"),
         tag("section", Html(trial_html(shown)), _rest(here, place, shown)),
         _others(here, of),
     )  # fmt: skip
 
 
-def _problem_crumb(here: Here, number: int, problem: ShownProblem) -> Crumb:
+def _problem_crumb(here: RunPage, number: int, problem: ShownProblem) -> Crumb:
     return Crumb(name(problem.key), here.run.problem(number))
 
 
-def _solved(problem: ShownProblem) -> Html:
-    if not problem.scored:
-        text = f"{counted(problem.trials, 'trial')}, none scored"
-    else:
-        text = f"{problem.right:,} of {counted(problem.scored, 'scored trial')} right"
-    return tag("p", text, class_="run-line")
+def _outcome(problem: ShownProblem) -> Html:
+    return tag("p", lay_out_problem(problem).outcome, class_="run-line")
 
 
-def _ways(here: Here, of: TrialPage) -> Html:
+def _ways(here: RunPage, of: TrialView) -> Html:
     """Return links to neighbours, with the keys that follow them."""
     steps: list[Child] = []
     along = "trial" if of.show in ALONG else of.show.replace("_", " ")
@@ -87,7 +85,7 @@ def _ways(here: Here, of: TrialPage) -> Html:
     return tag("p", steps, class_="ways")
 
 
-def _rest(here: Here, place: TrialPlace, shown: ShownTrial) -> Html | None:
+def _rest(here: RunPage, place: TrialId, shown: ShownTrial) -> Html | None:
     """Return a link to the whole text, where some of it is left out."""
     texts = [text for _, text in texts_of(shown)]
     kinds = [kind for text in texts for kind, _ in pieces_of(text, None, LONG)]
@@ -98,8 +96,8 @@ def _rest(here: Here, place: TrialPlace, shown: ShownTrial) -> Html | None:
     return tag("p", tag("a", whole, href=here.run.text(place)), class_="caption")
 
 
-def _others(here: Here, of: TrialPage) -> Html | None:
-    """Return the other trials of the problem, and links to what differs."""
+def _others(here: RunPage, of: TrialView) -> Html | None:
+    """Return the other trials of the problem, with links to their differences."""
     if len(of.others) < 2 or isinstance(of.shown, Damaged):
         return None
     chips = [_chip(here, place, shown, of.place) for place, shown in of.others]
@@ -107,11 +105,15 @@ def _others(here: Here, of: TrialPage) -> Html | None:
         "section",
         tag("h2", "Trials of this problem"),
         tag("div", chips, class_="trials"),
-        tag("p", tag("a", "all of them", href=here.run.problem(of.place.problem)), class_="pager"),
+        tag(
+            "p",
+            tag("a", "all trials of this problem", href=here.run.problem(of.place.problem)),
+            class_="pager",
+        ),
     )
 
 
-def _chip(here: Here, place: TrialPlace, shown: ShownTrial | Damaged, own: TrialPlace) -> Html:
+def _chip(here: RunPage, place: TrialId, shown: ShownTrial | Damaged, own: TrialId) -> Html:
     if isinstance(shown, Damaged):
         return tag("span", f"{place.trial} damaged")
     of = verdict(shown)
@@ -125,12 +127,12 @@ def _chip(here: Here, place: TrialPlace, shown: ShownTrial | Damaged, own: Trial
     return tag("span", link, " ", differs, class_=f"trial-{of.kind}")
 
 
-def problem_page(here: Here, number: int, problem: ShownProblem, some: TrialsPage) -> str:
-    """Return the page of a problem: what was asked, and its trials."""
+def problem_page(here: RunPage, number: int, problem: ShownProblem, some: TrialsPage) -> str:
+    """Return the page of a problem: its question and its trials."""
     return page(
         problem.key,
         here.crumbs,
-        tag("header", tag("h1", name(problem.key)), _solved(problem)),
+        tag("header", tag("h1", name(problem.key)), _outcome(problem)),
         tag("section", Html(problem_html(problem)), class_="first transcript"),
         tag("section", tag("h2", "Trials"), trials_section(here, some)),
     )
@@ -141,19 +143,21 @@ def problem_page(here: Here, number: int, problem: ShownProblem, some: TrialsPag
 
 def texts_of(shown: ShownTrial) -> list[tuple[str, str]]:
     """Return every text of a trial with its label."""
-    texts = [] if shown.reasoning is None else [("reasoning", shown.reasoning)]
-    texts += [(message.role or "message", message.text) for message in shown.transcript]
+    texts: list[tuple[str, str]] = list(lay_out_trial(shown).before_answer)
     return texts if shown.text is None else [*texts, ("answered", shown.text)]
 
 
-def text_page(here: Here, place: TrialPlace, shown: ShownTrial, part: int) -> str:
+def text_page(here: RunPage, place: TrialId, shown: ShownTrial, part: int) -> str:
     """Return a part of everything that a model wrote in a trial."""
     whole = "\n\n".join(f"[{label}]\n{text}" for label, text in texts_of(shown))
     parts = max(1, -(-len(whole) // PART))
     chosen = min(max(part, 0), parts - 1)
     steps = [
         tag("a", text, href=here.run.text(place, to), rel=rel)
-        for text, to, rel in (("earlier", chosen - 1, "prev"), ("later", chosen + 1, "next"))
+        for text, to, rel in (
+            ("previous part", chosen - 1, "prev"),
+            ("next part", chosen + 1, "next"),
+        )
         if 0 <= to < parts
     ]
     line = f"{counted(len(whole), 'character')}, part {chosen + 1} of {parts}"
@@ -172,9 +176,9 @@ def text_page(here: Here, place: TrialPlace, shown: ShownTrial, part: int) -> st
 # -- two trials ----------------------------------------------------------------------------
 
 
-def difference_page(here: Here, number: int, first: ShownTrial, second: ShownTrial) -> str:
-    """Return two trials of a problem as one text, with what only one of them has marked."""
-    places = [TrialPlace(number, shown.trial) for shown in (first, second)]
+def difference_page(here: RunPage, number: int, first: ShownTrial, second: ShownTrial) -> str:
+    """Return two trials of a problem as one text with differences marked."""
+    places = [TrialId(number, shown.trial) for shown in (first, second)]
     heads = [
         tag("p", mark, " ", tag("a", f"trial {shown.trial}", href=here.run.trial(place)),
             f": {verdict(shown).word}, ", tag("bdi", (verdict(shown).answer or "")[:200]))
@@ -205,7 +209,7 @@ def _difference(label: str, first: ShownTrial, second: ShownTrial) -> Html:
     return tag("div", tag("div", label, class_="label"), same, class_="transcript")
 
 
-def _change(change: Change) -> Html:
+def _change(change: TextChange) -> Html:
     if change.is_same:
         return fragment(_cut(change.first, _CONTEXT))
     marks = (("del", change.first), ("ins", change.second))

@@ -1,17 +1,18 @@
-"""Trials as a table, fifty at a time, and the links that filter them."""
+"""Render trials as a table, fifty at a time, with filters and search."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from passband.report import latency_text, verdict
+from passband.errors import PassbandError
+from passband.report import counted, latency_text, verdict
 from passband.summary import Damaged, ShownTrial
-from passband.trials import TrialPlace
-from passband.view.here import Here
+from passband.trials import SearchHit, TrialId
+from passband.view.labels import FILTERS
 from passband.view.markup import Child, Html, fragment, name, tag
-from passband.view.shell import page
-from passband.view.words import FILTERS
+from passband.view.page_context import RunPage
+from passband.view.page_frame import page, page_end, page_start
 
 TRIALS_A_PAGE = 50
 _LONGEST = 120  # characters of an answer in a table
@@ -22,14 +23,14 @@ class TrialsPage:
     """Some trials, and the addresses of those before and after them."""
 
     show: str
-    rows: Sequence[tuple[TrialPlace, ShownTrial | Damaged]]
+    rows: Sequence[tuple[TrialId, ShownTrial | Damaged]]
     earlier: str | None = None
     later: str | None = None
     note: str = ""
     again: bool = False  #: whether to ask again in a moment
 
 
-def trials_page(here: Here, some: TrialsPage, counts: Mapping[str, int | None]) -> str:
+def trials_page(here: RunPage, some: TrialsPage, counts: Mapping[str, int | None]) -> str:
     """Return a page of trials."""
     what = FILTERS.get(some.show, some.show.replace("_", " "))
     return page(
@@ -42,8 +43,8 @@ def trials_page(here: Here, some: TrialsPage, counts: Mapping[str, int | None]) 
     )  # fmt: skip
 
 
-def trials_section(here: Here, some: TrialsPage) -> Html:
-    """Return the table, what is to be said of it, and the way to other pages."""
+def trials_section(here: RunPage, some: TrialsPage) -> Html:
+    """Return the table, its note, and links to the next pages."""
     note = tag("p", some.note, class_="finding") if some.note else None
     if not some.rows:
         return fragment(note or tag("p", "There are no such trials.", class_="finding"))
@@ -51,32 +52,32 @@ def trials_section(here: Here, some: TrialsPage) -> Html:
 
 
 def trials_table(
-    here: Here, rows: Sequence[tuple[TrialPlace, ShownTrial | Damaged]], show: str = "all"
+    here: RunPage, rows: Sequence[tuple[TrialId, ShownTrial | Damaged]], show: str = "all"
 ) -> Html:
-    """Return trials as rows: what was answered, what was expected, and what became of it."""
+    """Return trials as rows: answer, target and verdict."""
     heads = tag(
         "tr",
         tag("th", "problem"), tag("th", "trial"), tag("th", "result"), tag("th", "answer"),
         tag("th", "expected"), tag("th", "took", class_="number optional"),
         tag("th", "tokens", class_="number optional"),
     )  # fmt: skip
-    return tag("table", heads, [_row(here, place, one, show) for place, one in rows])
+    return tag("table", heads, [_row(here, at, shown, show) for at, shown in rows])
 
 
-def _row(here: Here, place: TrialPlace, shown: ShownTrial | Damaged, show: str) -> Html:
+def _row(here: RunPage, place: TrialId, shown: ShownTrial | Damaged, show: str) -> Html:
     if isinstance(shown, Damaged):
         return tag("tr", tag("td", name(shown.problem)), tag("td", place.trial),
                    tag("td", f"damaged: {shown.why}", colspan=5, class_="wrong"))  # fmt: skip
-    own = verdict(shown)
+    scored = verdict(shown)
     key = tag("a", name(shown.problem.key), href=here.run.problem(place.problem))
     trial = tag("a", place.trial, href=here.run.trial(place, show))
     took = "" if shown.latency_ms is None else latency_text(shown.latency_ms)
     tokens = "" if shown.completion_tokens is None else f"{shown.completion_tokens:,}"
-    answer, expected = own.answer or own.reason, " or ".join(shown.problem.targets)
+    answer, expected = scored.answer or scored.reason, " or ".join(shown.problem.targets)
     return tag(
         "tr",
         tag("td", key), tag("td", trial),
-        tag("td", own.word.replace("_", " "), class_=f"interval kind-{own.kind}"),
+        tag("td", scored.word.replace("_", " "), class_=f"interval kind-{scored.kind}"),
         tag("td", _short(answer), class_="text", dir="auto"),
         tag("td", _short(expected), class_="text", dir="auto"),
         tag("td", took, class_="number optional"), tag("td", tokens, class_="number optional"),
@@ -93,8 +94,8 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
-def filter_links(here: Here, show: str, counts: Mapping[str, int | None]) -> Html:
-    """Return the filters as links, each with the number of its trials where that is known."""
+def filter_links(here: RunPage, show: str, counts: Mapping[str, int | None]) -> Html:
+    """Return the filters as links, with the numbers of their trials if known."""
     links: list[Child] = []
     for word, count in counts.items():
         label = FILTERS.get(word, word.replace("_", " "))
@@ -104,7 +105,7 @@ def filter_links(here: Here, show: str, counts: Mapping[str, int | None]) -> Htm
     return tag("p", links, class_="filters")
 
 
-def search_form(here: Here, text: str = "") -> Html:
+def search_form(here: RunPage, text: str = "") -> Html:
     """Return the box that a text is searched by."""
     box = tag("input", type="search", name="q", value=text, placeholder="text in completions",
               aria_label="text in completions", dir="auto")  # fmt: skip
@@ -115,7 +116,45 @@ def pager(some: TrialsPage) -> Html | None:
     """Return the links to the pages before and after."""
     steps = [
         tag("a", text, href=href, rel=rel)
-        for text, href, rel in (("earlier", some.earlier, "prev"), ("later", some.later, "next"))
+        for text, href, rel in (("previous", some.earlier, "prev"), ("next", some.later, "next"))
         if href is not None
     ]
     return tag("p", [fragment(step, " ") for step in steps], class_="pager") if steps else None
+
+
+MOST_FOUND = 500
+
+
+def search_start(here: RunPage, text: str) -> str:
+    """Return the page up to the first hit."""
+    heads = tag("tr", tag("th", "problem"), tag("th", "trial"), tag("th", "text"))
+    return (
+        page_start(f"search: {here.title}", here.crumbs)
+        + tag("header", tag("h1", "Search"), search_form(here, text))
+        + '<section class="first"><table>'
+        + heads
+    )
+
+
+def search_row(here: RunPage, match: SearchHit, names: Mapping[int, str]) -> str:
+    """Return a trial that has the text; a problem may have come after the names."""
+    place = TrialId(match.problem, match.trial)
+    key = names.get(match.problem, f"problem {match.problem}")
+    around = [match.before, tag("mark", match.text), match.after]
+    return tag(
+        "tr",
+        tag("td", tag("a", name(key), href=here.run.problem(match.problem))),
+        tag("td", tag("a", match.trial, href=here.run.trial(place))),
+        tag("td", around, class_="text", dir="auto"),
+    )
+
+
+def search_end(matches: int, searched: int, damage: PassbandError | None = None) -> str:
+    """Return the end of the page: how many trials have the text, of how many that were read."""
+    read = counted(searched, "completion")
+    text = f"Found in {counted(matches, 'trial')}; {read} searched."
+    if damage is not None:
+        text += f" The others could not be read: {damage}"
+    elif matches >= MOST_FOUND:
+        text = f"The first {matches:,} are shown, of {read} searched. Look for a longer text."
+    return f"</table>{tag('p', text, class_='caption', id='found')}</section>{page_end()}"

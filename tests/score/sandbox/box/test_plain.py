@@ -114,9 +114,9 @@ def test_containers_of_the_standard_library() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        namedtuple("point", "x y")(1, 2),
+        namedtuple("point", "x y")(1, 2),  # type: ignore[arg-type, call-arg]
         defaultdict(list),
-        enum.IntEnum("Kind", "one").one,
+        enum.IntEnum("Kind", "one").one,  # type: ignore[attr-defined]
         enum.Enum,
         datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc),
     ],

@@ -18,8 +18,8 @@ def graded(rng: np.random.Generator, problems: int) -> Outcomes:
 def test_a_large_pilot_gives_the_width_of_its_own_interval() -> None:
     pilot = graded(np.random.default_rng(1), 2000)
     for over in ("problems", "trials"):
-        result = estimate(pilot, "avg", over=over)  # type: ignore[call-overload]
-        widths = moment_widths(pilot, parse_metric("avg"), over, 0.95)  # type: ignore[arg-type]
+        result = estimate(pilot, "avg", over=over)
+        widths = moment_widths(pilot, parse_metric("avg"), over, 0.95)
         printed = (result.high - result.low) / 2.0
         assert np.median(widths.at(2000, 4)) == pytest.approx(printed, rel=0.05)
         assert widths.at(None, 4) == pytest.approx(widths.at(2000, 4))

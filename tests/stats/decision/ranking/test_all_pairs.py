@@ -201,7 +201,7 @@ def test_two_models_share_the_confidence_of_their_comparison(over: str) -> None:
 def test_adjusted_p_values_interval_and_ranks_are_one_statement(level: float) -> None:
     shifts = [0.0, 0.03, 0.06, 0.09, 0.12, 0.3]
     for over in ("problems", "trials"):
-        found = compare_all(field(11, shifts), "pass@1", over=over, level=level)  # type: ignore[arg-type]
+        found = compare_all(field(11, shifts), "pass@1", over=over, level=level)
         beaten = dict.fromkeys(found.dropped, 0)
         for pair in found.pairs:
             assert pair.low is not None

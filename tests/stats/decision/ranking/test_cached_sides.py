@@ -1,5 +1,7 @@
 """Pairs that read a table of levels, next to those that search with the intervals themselves."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from passband.stats.decision.ranking.cached_sides import (
 from passband.stats.metric.registry import parse_metric
 
 
-def curve(function: np.ufunc) -> EndCurve:
+def curve(function: Any) -> EndCurve:
     return EndCurve(np.array([function(0.25 * node) for node in range(25)]), function)
 
 

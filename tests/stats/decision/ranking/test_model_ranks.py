@@ -73,7 +73,7 @@ def test_ranks_p_values_and_confidences_are_coherent() -> None:
     abilities = {f"m{at}": 0.2 * at for at in range(6)}
     models = asked(rng, abilities, dict.fromkeys(abilities, range(0, 120, 2)))
     for over in ("problems", "trials"):
-        found = rank_models(models, "pass@1", over=over)  # type: ignore[arg-type]
+        found = rank_models(models, "pass@1", over=over)
         assert sum(one.p_best or 0 for one in found.abilities) == pytest.approx(1)
         for pair in found.pairs:
             assert pair.low is not None

@@ -13,25 +13,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes, estimate
-from passband.notes import (
-    EQUAL_RESAMPLES,
-    EVA_CLUSTERS,
-    EVA_ZERO_WIDTH,
-    NO_SPREAD,
-    NO_TRIAL_NOISE,
-    ONE_CLUSTER,
-    ONE_PROBLEM_NO_INTERVAL,
-)
 from passband.stats.data.evidence import COUNTS_FIXED
 from passband.stats.interval.bootstrap.draws import Replicates, bootstrap_means, bootstrap_totals
-from passband.stats.interval.bootstrap.eva_bootstrap import eva_means
+from passband.stats.interval.bootstrap.eva_bootstrap import EVA_CLUSTERS, EVA_ZERO_WIDTH, eva_means
 from passband.stats.interval.bootstrap.exact import (
     MeanDistribution,
     ValuePool,
     bootstrap_distribution,
     distribution_of_mean,
 )
+from passband.stats.interval.bootstrap.methods import EQUAL_RESAMPLES
 from passband.stats.interval.bootstrap.units import units_of
+from passband.stats.interval.notes import (
+    NO_SPREAD,
+    NO_TRIAL_NOISE,
+    ONE_CLUSTER,
+    ONE_PROBLEM_NO_INTERVAL,
+)
 from passband.stats.interval.registry import methods
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.registry import parse_metric
@@ -121,7 +119,7 @@ def test_failures_mirror_successes(successes: list[int]) -> None:
 @pytest.mark.parametrize("problems", [30, 1000])
 def test_the_window_loses_nothing(problems: int) -> None:
     rng = np.random.default_rng(problems)
-    values, counts = expanded(rng.binomial(16, rng.beta(0.5, 0.5, problems)))
+    values, counts = expanded(rng.binomial(16, rng.beta(0.5, 0.5, problems)))  # type: ignore[arg-type]
     full = np.zeros(16 * problems + 1)
     full[:17] = np.bincount(values, counts / problems, 17)
     exact = np.fft.irfft(np.fft.rfft(full, 1 << 15) ** problems, 1 << 15)[: len(full)]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from passband import Outcomes, estimate
+from passband.stats.checks import Over
 from passband.stats.data.evidence import COUNTS_FIXED
 from passband.stats.interval.certify.binary_sets import (
     ClusterSets,
@@ -65,7 +66,7 @@ def test_clusters_are_kept_and_tied() -> None:
 SETS = 8
 
 
-def request_for(design: SimulatedDesign, metric: str, over: str, level: float) -> IntervalRequest:
+def request_for(design: SimulatedDesign, metric: str, over: Over, level: float) -> IntervalRequest:
     trials = design.trials()
     outcomes = Outcomes.from_counts(0 * trials, trials)
     parsed = parse_metric(metric)
@@ -102,7 +103,7 @@ DESIGNS = {
 @pytest.mark.parametrize("name", DESIGNS)
 @pytest.mark.parametrize("over", ["problems", "trials"])
 @pytest.mark.parametrize(("metric", "level"), [("pass@1", 0.95), ("pass@2", 0.9), ("pass^2", 0.99)])
-def test_all_at_once_is_one_by_one(name: str, over: str, metric: str, level: float) -> None:
+def test_all_at_once_is_one_by_one(name: str, over: Over, metric: str, level: float) -> None:
     k = parse_metric(metric).k
     if DESIGNS[name].most_trials() < k:
         pytest.skip("no problem has that many trials")

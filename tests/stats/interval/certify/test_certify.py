@@ -8,6 +8,7 @@ import pytest
 
 from passband import Certificate, Estimate, InvalidInput, Outcomes, estimate
 from passband.notes import Note
+from passband.stats.checks import Over
 from passband.stats.interval.certify.certify import certified
 from passband.stats.interval.estimation import with_certificate
 from passband.stats.interval.request import IntervalRequest
@@ -19,7 +20,7 @@ SPIKES = Outcomes.from_counts([5, 0, 5, 5, 0, 4, 0, 5, 0, 1, 5, 0], 5)  # two ca
 GRADED = Outcomes.from_array(np.r_[np.zeros(6), 0.02, 0.03, 0.2, 0.9][:, None] + [[0.0, 0.05]])
 
 
-def request_for(outcomes: Outcomes, metric: str, over: str, level: float) -> IntervalRequest:
+def request_for(outcomes: Outcomes, metric: str, over: Over, level: float) -> IntervalRequest:
     parsed = parse_metric(metric, outcomes.most_trials())
     means = tuple(parsed.means(outcomes))
     return IntervalRequest(outcomes, parsed, means, parsed.combine(means), over, level, None)
@@ -90,7 +91,7 @@ def test_enough_coverage_is_not_calibrated() -> None:
 
 @pytest.mark.parametrize("outcomes", [EVEN, GRADED])
 @pytest.mark.parametrize("over", ["problems", "trials"])
-def test_same_bytes_every_time(outcomes: Outcomes, over: str) -> None:
+def test_same_bytes_every_time(outcomes: Outcomes, over: Over) -> None:
     again = pickle.loads(pickle.dumps(outcomes))  # without what is kept
     requests = [request_for(each, "avg", over, 0.95) for each in (outcomes, again)]
     first, second = (certified(request, sets=60) for request in requests)
@@ -139,7 +140,7 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("over", ["problems", "trials"])
 @pytest.mark.parametrize("level", [0.95, 0.999])
-def test_any_data_have_a_defined_answer(name: str, over: str, level: float) -> None:
+def test_any_data_have_a_defined_answer(name: str, over: Over, level: float) -> None:
     plain = estimate(BAD[name], "avg", over=over, level=level)
     request = request_for(BAD[name], "avg", over, level)
     result = with_certificate(plain, request, sets=30, calibrate=True)
@@ -157,7 +158,7 @@ def test_one_cluster_says_why() -> None:
 
 @pytest.mark.parametrize("metric", ["geom-ds@2", "geom@2", "bayes", "maj@3", "spectrum@2:0.5,0.5"])
 @pytest.mark.parametrize("over", ["problems", "trials"])
-def test_every_kind_of_metric(metric: str, over: str) -> None:
+def test_every_kind_of_metric(metric: str, over: Over) -> None:
     certificate = certified(request_for(EVEN, metric, over, 0.95), sets=40)
     assert isinstance(certificate, Certificate)
     assert certificate.coverage > 0.8
@@ -172,7 +173,7 @@ def test_constant_metric_says_why() -> None:
 def test_metrics_share_a_simulation() -> None:
     outcomes = Outcomes.from_counts([0, 2, 3, 8] * 5, 8)
     results = estimate(outcomes, ["pass@1", "pass@2", "pass^2"], certify=True)
-    assert len([key for key in outcomes.memo if key[0] == "certify"]) == 1
+    assert len([key for key in outcomes.memo if key[0] == "certify"]) == 1  # type: ignore[index]
     assert all(result.certificate is not None for result in results)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from passband import Outcomes, estimate
+from passband.stats.checks import Over
 from passband.stats.interval.certify.graded_sets import GradedSets, problem_sets, trial_sets
 from passband.stats.interval.default.graded_sample import GradedSample
 from passband.stats.interval.request import IntervalRequest
@@ -19,14 +20,14 @@ ROWS = {
 RAGGED = [row[: 2 + index % 3].tolist() for index, row in enumerate(UNIT)]
 
 
-def sample_of(outcomes: Outcomes, metric: str, over: str) -> GradedSample:
+def sample_of(outcomes: Outcomes, metric: str, over: Over) -> GradedSample:
     parsed = parse_metric(metric)
     means = tuple(parsed.means(outcomes))
     value = parsed.combine(means)
     return GradedSample.of(IntervalRequest(outcomes, parsed, means, value, over, 0.95, None))
 
 
-def assert_same(drawn: GradedSets, singles: list[Outcomes], metric: str, over: str) -> None:
+def assert_same(drawn: GradedSets, singles: list[Outcomes], metric: str, over: Over) -> None:
     ends = drawn.ends(0.9)
     for low, high, each in zip(ends.low, ends.high, singles, strict=True):
         single = estimate(each, metric, over=over, level=0.9)

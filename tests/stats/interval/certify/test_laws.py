@@ -62,7 +62,7 @@ def slow_between(values: list[int], codes: list[int]) -> Fraction:
     within = sum((v - m) ** 2 for g, m in zip(groups, means, strict=True) for v in g)
     share = (total - Fraction(sum(len(g) ** 2 for g in groups), total)) / (count - 1)
     difference = between / (count - 1) - within / (total - count)
-    return max(difference / share, Fraction(0))
+    return max(difference / share, Fraction(0))  # type: ignore[return-value]
 
 
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(0, 3)), min_size=6, max_size=20))

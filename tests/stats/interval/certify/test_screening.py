@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from passband import Outcomes
+from passband.stats.checks import Over
 from passband.stats.interval.certify.certify import needs_simulation
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.registry import parse_metric
@@ -13,7 +14,7 @@ TIED = Outcomes.from_counts([0, 1, 0, 2] * 10 + [30, 32, 31, 29] * 10, [2] * 40 
 SKEWED = np.r_[np.zeros(24), 0.9][:, None] + [[0.01, 0.05]]
 
 
-def asked(outcomes: Outcomes, metric: str, over: str) -> bool:
+def asked(outcomes: Outcomes, metric: str, over: Over) -> bool:
     parsed = parse_metric(metric)
     means = tuple(parsed.means(outcomes))
     value = parsed.combine(means)
@@ -39,5 +40,5 @@ def asked(outcomes: Outcomes, metric: str, over: str) -> bool:
         (Outcomes.from_array(np.tile(SKEWED, (4, 1))), "avg", "problems", False),
     ],
 )
-def test_unusual(outcomes: Outcomes, metric: str, over: str, expected: bool) -> None:
+def test_unusual(outcomes: Outcomes, metric: str, over: Over, expected: bool) -> None:
     assert asked(outcomes, metric, over) is expected

@@ -101,7 +101,7 @@ def exact(values: list[int]) -> Fraction:
     """Return M m_2^2 / m_4, with the central moments of the values."""
     mean = Fraction(sum(values), len(values))
     second = sum((value - mean) ** 2 for value in values)
-    return second**2 / sum((value - mean) ** 4 for value in values)
+    return second**2 / sum((value - mean) ** 4 for value in values)  # type: ignore[return-value]
 
 
 def of(values: list[int]) -> float:

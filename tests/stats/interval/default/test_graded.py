@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes, estimate
-from passband.notes import (
-    NO_SPREAD,
-    NO_TRIAL_NOISE,
-    ONE_CLUSTER,
-    ONE_PROBLEM_NO_INTERVAL,
-    joined,
-)
+from passband.notes import joined
 from passband.stats.checks import Over
 from passband.stats.data.scale import UNIT, Scale
 from passband.stats.interval.default.wilson import roots, student_quantile
 from passband.stats.interval.estimation import Estimate
+from passband.stats.interval.notes import (
+    NO_SPREAD,
+    NO_TRIAL_NOISE,
+    ONE_CLUSTER,
+    ONE_PROBLEM_NO_INTERVAL,
+)
 from passband.stats.metric.components import BestScore, MeanScore
 from passband.stats.metric.metric import BlendMetric, Metric
 from passband.stats.metric.names import MetricName
@@ -54,7 +54,7 @@ def test_scores_of_both_signs_have_the_outer_ends_by_hand() -> None:
     reach = student_quantile(0.95, 5) * (variance_ / 6) ** 0.5
     third = mean((score - middle) ** 3 for score in scores)
     tilt = third / (variance_ * 5 / 6)
-    skewed = roots(middle, variance_, tilt, 0.0, student_quantile(0.95, 5), 6)
+    skewed = roots(middle, variance_, tilt, 0.0, student_quantile(0.95, 5), 6)  # type: ignore[arg-type]
     found = estimate(Outcomes.from_array([[score] for score in scores]), "avg")
     assert found.low == pytest.approx(middle - reach)  # skewness alone would draw it in
     assert found.high == pytest.approx(float(skewed[1]))

@@ -41,7 +41,7 @@ def test_an_interval_contains_the_value_and_widens_with_its_level(over: Over, k:
     )
     assert small.low is not None
     assert small.high is not None
-    assert 0.0 <= large.low < small.low < small.value < small.high < large.high <= 1.0  # type: ignore[operator]
+    assert 0.0 <= large.low < small.low < small.value < small.high < large.high <= 1.0
 
 
 def test_over_problems_a_vote_is_a_score_of_each_problem() -> None:
@@ -96,7 +96,7 @@ def test_clusters_widen_a_vote() -> None:
         plain.problems, plain.trials, plain.successes, clusters=labels, votes=plain.votes
     )
     grouped = estimate(clustered, "vote@4")
-    assert grouped.high - grouped.low > 1.2 * (best.high - best.low)  # type: ignore[operator]
+    assert grouped.high - grouped.low > 1.2 * (best.high - best.low)
 
 
 @pytest.mark.parametrize("over", TARGETS)
@@ -108,8 +108,8 @@ def test_a_band_contains_its_curve_and_is_wider_than_its_points(over: Over) -> N
     assert whole.critical > 1.95
     for k in (2, 4, 8):
         point = estimate(outcomes, f"vote@{k}", over=over)
-        assert whole.low[k - 1] <= point.low + 1e-9  # type: ignore[operator]
-        assert whole.high[k - 1] >= point.high - 1e-9  # type: ignore[operator]
+        assert whole.low[k - 1] <= point.low + 1e-9
+        assert whole.high[k - 1] >= point.high - 1e-9
 
 
 def test_a_band_over_ragged_trials_counts_who_is_left() -> None:

@@ -218,7 +218,7 @@ def test_votes_are_means_over_problems_too() -> None:
         result = combine(
             {name: outcomes.take(np.flatnonzero(np.array(labels) == name)) for name in "ab"},
             "vote@3",
-            over=over,  # type: ignore[arg-type]
+            over=over,
         )
         own = [one.value for one in result.strata.values()]
         assert result.combined.value == pytest.approx(sum(own) / 2)
@@ -229,7 +229,7 @@ def test_labels_and_weights_of_any_type() -> None:
     outcomes = Outcomes.from_counts([4, 3, 4, 2, 4, 1, 0, 2], 4)
     text = estimate(outcomes, "pass@1", by=["0", "1"] * 4, weights={"0": 0.25, "1": 0.75})
     for labels in (np.array([0, 1] * 4), [0.0, 1.0] * 4):
-        found = estimate(outcomes, "pass@1", by=labels, weights={0: 0.25, 1: 0.75})  # type: ignore[call-overload]
+        found = estimate(outcomes, "pass@1", by=labels, weights={0: 0.25, 1: 0.75})  # type: ignore[arg-type, dict-item]
         assert found == text
 
 

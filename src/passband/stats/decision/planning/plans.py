@@ -12,7 +12,7 @@ import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
 from passband.json_values import json_values
-from passband.notes import Note, assumed_correlation, claim_refused, joined
+from passband.notes import Note, claim_refused, joined
 from passband.stats.checks import (
     Over,
     as_correlation,
@@ -20,12 +20,12 @@ from passband.stats.checks import (
     as_positive,
     as_share,
     as_whole,
-    check_outcomes,
 )
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes
 from passband.stats.decision.planning.file import Plan, PlannedDesign
 from passband.stats.decision.planning.variances import (
     CORRELATION,
+    assumed_correlation,
     pair_of_numbers,
     pair_of_pilot,
 )
@@ -58,7 +58,7 @@ def problems_for_power(
     >>> round(problems_for_power(np.array([0.09]), 0.05, 0.95, 0.8, None), 1)
     284.3
     """
-    from scipy.special import ndtr
+    from passband.stats.special import ndtr
 
     scaled = delta / np.sqrt(np.maximum(variances, 1e-300))
 

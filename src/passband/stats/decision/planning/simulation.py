@@ -19,7 +19,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from passband.notes import K_ABOVE_HALF, PILOT_ONE_TRIAL, Note, few_in_pilot
+from passband.notes import Note
 from passband.stats.checks import ROUNDING_DIGITS, Over
 from passband.stats.data.counts import Histogram
 from passband.stats.data.outcomes import Outcomes
@@ -29,10 +29,17 @@ from passband.stats.interval.default.wilson import Ends, over_problems, over_tri
 from passband.stats.interval.estimation import estimate
 from passband.stats.interval.fit.count_grid import CountGrid, beta_masses, grid_of, points
 from passband.stats.interval.fit.mixture import fit_mixture, posterior_of_betas
+from passband.stats.interval.notes import K_ABOVE_HALF
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import generator
 from passband.stats.metric.metric import Metric
 from passband.types import Floats, Ints
+
+PILOT_ONE_TRIAL = Note(
+    "pilot-one-trial",
+    "the pilot has one trial of each problem, which does not show how problems differ; what other "
+    "numbers of trials would bring is a guess",
+)
 
 _STEPS = 100  # towards the pairs, or fewer where there are many kinds of them
 _MOST_WORK = 6_400  # steps times kinds of pairs
@@ -255,3 +262,22 @@ def _grid(trials: int) -> CountGrid:
 def _half(ends: Ends, scale: float) -> Floats:
     half: Floats = scale * (ends.high - ends.low) / 2.0
     return half
+
+
+def few_in_pilot(problems: int, informative: int) -> Note:
+    """Return the note on a pilot nearly all of whose problems share one value.
+
+    >>> print(few_in_pilot(30, 4))
+    26 of 30 problems of the pilot share one value; the plan allows for what the other 4 leave open
+    """
+    if informative == 0:
+        alone = "the pilot is of one problem"
+        text = f"all {problems} problems of the pilot share one value" if problems > 1 else alone
+        return Note(
+            "pilot-all-same-value", f"{text}; the plan rests on what could have been missed"
+        )
+    return Note(
+        "pilot-few-informative",
+        f"{problems - informative} of {problems} problems of the pilot share one value; the plan "
+        f"allows for what the other {informative} leave open",
+    )

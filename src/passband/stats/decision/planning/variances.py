@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
-from passband.notes import PLAN_BY_MOMENTS, Note, assumed_correlation, joined
-from passband.stats.checks import Over, as_correlation, as_variance, check_outcomes
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.notes import Note, joined
+from passband.stats.checks import Over, as_correlation, as_variance
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes
 from passband.stats.decision.variance import spread_of
 from passband.stats.evidence.collect import require_claims
 from passband.stats.interval.bootstrap.units import data_seed
@@ -24,6 +24,12 @@ from passband.stats.interval.seeds import generator
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
+
+PLAN_BY_MOMENTS = Note(
+    "plan-by-moments",
+    "planned with a t interval of the pilot's variance; the printed interval follows the skewness "
+    "of the scores as well and may be wider",
+)
 
 CORRELATION = 0.5
 
@@ -182,3 +188,11 @@ def _factors(units: Floats, over: Over, share: float, rng: np.random.Generator) 
     mean = weights @ units
     drawn = weights @ units**2 - mean**2
     return (1.0 + 1.0 / (share * count)) * drawn / max(float(units.var()), _LEAST)
+
+
+def assumed_correlation(correlation: float) -> Note:
+    """Return the note on the second model that a plan imagines."""
+    return Note(
+        "assumed-correlation",
+        f"a second model with correlation {correlation:g} across problems is assumed",
+    )

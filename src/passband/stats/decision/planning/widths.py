@@ -11,17 +11,16 @@ from typing import Protocol
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
-from passband.notes import NO_SPLIT_ONE_PROBLEM, PLAN_BY_NUMBERS
+from passband.notes import Note
 from passband.stats.checks import (
     Over,
     as_level,
     as_positive,
     as_share,
     as_whole,
-    check_outcomes,
     check_over,
 )
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes
 from passband.stats.decision.planning.file import Plan, PlannedDesign
 from passband.stats.decision.planning.simulation import SimulatedWidths, simulated_widths
 from passband.stats.decision.planning.variances import (
@@ -31,10 +30,17 @@ from passband.stats.decision.planning.variances import (
     moment_widths,
     refuse_votes,
 )
+from passband.stats.decision.variance import NO_SPLIT_ONE_PROBLEM
 from passband.stats.evidence.collect import require_claims
 from passband.stats.interval.default.wilson import normal_quantile, student_quantile
 from passband.stats.interval.fit.count_grid import needs_bins
 from passband.stats.metric.registry import parse_metric
+
+PLAN_BY_NUMBERS = Note(
+    "plan-by-numbers",
+    "approximate: a t interval with these very variances; near 0 or 1, and where the variances are "
+    "guesses, the printed interval may be wider",
+)
 
 _CLOSE = 1.01  # simulated half-widths are not known more closely than that
 _STEPS = 8  # of the secant; then the bracket is halved

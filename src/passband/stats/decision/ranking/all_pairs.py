@@ -7,16 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, WrongType
-from passband.notes import Note, of_side, unscored_by_model
+from passband.notes import Note, of_side
 from passband.stats.checks import (
     Over,
     as_level,
     as_whole,
-    check_outcomes,
     check_over,
     check_text,
 )
-from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes, on_one_scale, treatment
 from passband.stats.data.values import FrozenDict
 from passband.stats.decision.ranking.model_matrix import ModelMatrix
 from passband.stats.decision.ranking.ranking import Ranking
@@ -170,3 +169,10 @@ def _shared_rows(problems: Sequence[Sequence[str]]) -> list[Ints] | None:
     if not common:
         return None
     return [np.array([place[name] for name in common]) for place in places]
+
+
+def unscored_by_model(unscored: Mapping[str, int], policy: str) -> Note:
+    """Return the note on trials without a score in a ranking."""
+    counts = ", ".join(f"{count} of {model}" for model, count in unscored.items())
+    treated = treatment(policy, sum(unscored.values()))
+    return Note("unscored-trials", f"trials without a score: {counts}, which {treated}")

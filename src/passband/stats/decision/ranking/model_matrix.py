@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from passband.notes import NO_BEST, Note, circular_pairs
+from passband.notes import Note
 from passband.stats.checks import ROUNDING, Over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.difference import Contrast, Independent, contrast_of
@@ -27,6 +27,11 @@ from passband.stats.interval.default.wilson import level_of
 from passband.stats.interval.estimation import estimate
 from passband.stats.metric.metric import Metric
 from passband.types import Floats
+
+NO_BEST = Note(
+    "no-p-best",
+    "no confidence of being the best: at least one difference has no interval",
+)
 
 _ENOUGH_MODELS = 3  # from which on tables of levels cost less than the searches they save
 
@@ -184,3 +189,12 @@ def rank_intervals(names: Sequence[str], pairs: Sequence[ModelPair]) -> dict[str
             better[pair.b] += 1
             worse[pair.a] += 1
     return {name: (1 + better[name], len(names) - worse[name]) for name in names}
+
+
+def circular_pairs(total: float) -> Note:
+    """Return the note on pairwise confidences that contradict each other."""
+    return Note(
+        "circular-pairs",
+        f"the confidences of being the best add up to {total:.3f}: the pairwise confidences, which "
+        "none of them may exceed, contradict each other",
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from statistics import NormalDist
@@ -11,13 +11,7 @@ from typing import get_args
 import numpy as np
 
 from passband.errors import InvalidInput, nearest
-from passband.notes import (
-    Note,
-    few_telling,
-    few_to_tell,
-    order_differs,
-    unbounded_abilities,
-)
+from passband.notes import Note, plural
 from passband.stats.checks import ROUNDING, Over, as_level, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
 from passband.stats.decision.ranking.ability_models import (
@@ -198,7 +192,7 @@ class _Table:
 
     def _made_deviations(self) -> Floats:
         """Return the normal deviation of the confidence that i is better than j, at [i, j]."""
-        from scipy.special import ndtri, stdtr
+        from passband.stats.special import ndtri, stdtr
 
         away = self.fit.abilities[:, None] - self.fit.abilities
         if not self._is_known:
@@ -326,3 +320,66 @@ class _Table:
             same_problems=np.array_equal(np.sort(rows[0]), np.sort(rows[1])),
         )
         return (note,)
+
+
+def few_to_tell(units: int) -> Note:
+    """Return the note on abilities that have no interval."""
+    where = "no problem" if units == 0 else "a single problem or cluster"
+    return Note(
+        "no-interval-abilities",
+        f"no interval: models differ on {where}, which does not show how abilities vary over "
+        "problems",
+    )
+
+
+def few_telling(units: int) -> Note:
+    """Return the note on abilities that rest on a handful of problems or clusters."""
+    return Note(
+        "few-telling",
+        f"models differ on {units} problems or clusters only: the intervals of their abilities are "
+        "rough",
+    )
+
+
+def unbounded_abilities(above: Sequence[str], below: Sequence[str]) -> Note:
+    """Return the note on models that are ahead of others, or behind them, wherever they differ.
+
+    >>> print(unbounded_abilities(["x"], []))  # doctest: +ELLIPSIS
+    the data give no upper bound for the ability of x: ...
+    """
+    sides = [
+        f"no {side} bound for the ability of {', '.join(models)}"
+        for side, models in (("upper", above), ("lower", below))
+        if models
+    ]
+    return Note(
+        "unbounded-ability",
+        f"the data give {' and '.join(sides)}: wherever trials tell such a model from others, they "
+        "tell the same; its value rests on half a success and half a failure added to each model",
+    )
+
+
+def order_differs(
+    metric: str,
+    models: tuple[str, str],
+    ability: float,
+    plain: tuple[float, float],
+    others: int,
+    *,
+    same_problems: bool,
+) -> Note:
+    """Return the note on two models whose abilities are in another order than their averages.
+
+    >>> note = order_differs("pass@1", ("x", "y"), 0.5, (0.4, 0.6), 0, same_problems=True)
+    >>> print(note.text[:79])
+    x is better than y by 0.5 in ability, though its pass@1 is lower (0.4 against 0
+    """
+    reason = (
+        "the model weighs problems otherwise" if same_problems else "it was asked other problems"
+    )
+    more = f"; {plural(others, 'other pair')} likewise" if others else ""
+    return Note(
+        "order-differs",
+        f"{models[0]} is better than {models[1]} by {ability:.3g} in ability, though its {metric} "
+        f"is lower ({plain[0]:.3g} against {plain[1]:.3g}): {reason}{more}",
+    )

@@ -100,7 +100,7 @@ def best_confidences(deviations: Floats, errors: Floats) -> Floats:
     >>> best_confidences(z, np.random.default_rng(1).normal(size=(100, 2))).round(3)
     array([0.841, 0.159])
     """
-    from scipy.special import ndtr
+    from passband.stats.special import ndtr
 
     error = standard_errors(errors)
     caps = ndtr(deviations + np.where(np.eye(len(deviations), dtype=bool), np.inf, 0.0)).min(axis=1)

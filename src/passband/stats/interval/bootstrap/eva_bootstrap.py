@@ -5,11 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.notes import EVA_CLUSTERS, EVA_OUTSIDE, EVA_ZERO_WIDTH, Note
+from passband.notes import Note
 from passband.stats.interval.bootstrap.draws import blocks
 from passband.stats.interval.registry import Interval, register_method
 from passband.stats.interval.request import IntervalRequest
 from passband.types import Floats
+
+EVA_CLUSTERS = Note(
+    "eva-clusters-ignored", "clusters are ignored: EVA resamples single problems", "weak"
+)
+EVA_ZERO_WIDTH = Note(
+    "eva-zero-width",
+    "all problems have the same value; EVA then reports a width of zero, which is no certainty",
+    "weak",
+)
+EVA_OUTSIDE = Note(
+    "eva-outside", "the estimate lies outside the interval, which is left as EVA computes it"
+)
 
 EVA_REPLICATES = 2000
 

@@ -20,21 +20,7 @@ from typing import Protocol
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.notes import (
-    EQUAL_RESAMPLES,
-    NO_SPREAD,
-    NO_TRIAL_NOISE,
-    ONE_CLUSTER,
-    ONE_PROBLEM_NO_INTERVAL,
-    OPEN_END,
-    OPEN_END_NO_INTERVAL,
-    PLUG_IN_RATES,
-    RELIABLE_CLUSTERS,
-    STRETCHED,
-    Note,
-    few_clusters,
-    few_informative,
-)
+from passband.notes import Note
 from passband.stats.checks import ROUNDING, ROUNDING_DIGITS
 from passband.stats.interval.bootstrap.draws import REPLICATES, Replicates, bootstrap_totals
 from passband.stats.interval.bootstrap.exact import (
@@ -53,10 +39,40 @@ from passband.stats.interval.bootstrap.units import (
     units_of,
 )
 from passband.stats.interval.default.wilson import student_quantile
+from passband.stats.interval.notes import (
+    NO_SPREAD,
+    NO_TRIAL_NOISE,
+    ONE_CLUSTER,
+    ONE_PROBLEM_NO_INTERVAL,
+    RELIABLE_CLUSTERS,
+    few_clusters,
+    few_informative,
+)
 from passband.stats.interval.registry import Interval, register_method
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import generator
 from passband.types import Floats
+
+EQUAL_RESAMPLES = Note(
+    "no-interval-equal-resamples",
+    "no interval: every resample gives the same value, so resampling shows no spread",
+)
+OPEN_END_NO_INTERVAL = Note(
+    "no-interval-open-end",
+    "no interval: too many resamples show no spread, and the scores have no bounds",
+)
+PLUG_IN_RATES = Note(
+    "plug-in-rates",
+    "resampling takes the observed rates for the true ones and understates the noise when trials "
+    "are few",
+    "weak",
+)
+STRETCHED = Note(
+    "stretched",
+    "resampling shifts this metric to one side, so the interval was stretched to contain the "
+    "estimate",
+)
+OPEN_END = Note("open-end", "too many resamples show no spread, so one end is the end of the scale")
 
 _FEW = 10
 _MOST_POOLS = 256

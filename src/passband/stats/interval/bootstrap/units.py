@@ -78,7 +78,7 @@ class Units:
 
     def every_resample(self) -> tuple[Floats, Floats]:
         """Return the estimate from every resample that can be drawn, and its probability."""
-        from scipy.special import gammaln
+        from passband.stats.special import gammaln
 
         kinds = len(self.rows)
         picks = combinations_with_replacement(range(kinds), self.draws)

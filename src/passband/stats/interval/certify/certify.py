@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from passband.notes import Note, no_certificate
+from passband.notes import Note
 from passband.stats.checks import ROUNDING
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.evidence.collect import evidence_of
@@ -28,6 +28,7 @@ from passband.stats.interval.default.clusters import clusters_of, kish_number
 from passband.stats.interval.default.graded_sample import GradedSample
 from passband.stats.interval.default.selection import is_alone
 from passband.stats.interval.fit.count_grid import is_too_large
+from passband.stats.interval.notes import no_certificate
 from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.stats.interval.seeds import generator, seed_of_data
 from passband.stats.metric.components import BestScore, MeanScore

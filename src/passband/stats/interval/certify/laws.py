@@ -188,7 +188,7 @@ class Copula:
 
 def _edges(weights: Floats) -> Floats:
     """Return the standard normal quantiles at which one value gives way to the next."""
-    from scipy.special import ndtri
+    from passband.stats.special import ndtri
 
     edges: Floats = ndtri(np.minimum(np.cumsum(weights)[:-1], 1.0))
     return edges
@@ -196,7 +196,7 @@ def _edges(weights: Floats) -> Floats:
 
 def _covariance(values: Floats, weights: Floats, rho: float) -> float:
     """Return the variance of the expected value given the cluster's shared part."""
-    from scipy.special import ndtr
+    from passband.stats.special import ndtr
 
     nodes, node_weights = _hermite()
     away = (_edges(weights)[:, None] - rho**0.5 * nodes) / (1.0 - rho) ** 0.5

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from passband.notes import RELIABLE_CLUSTERS, Note, few_clusters, one_cluster, tied_to_size
+from passband.notes import Note
 from passband.stats.checks import ROUNDING, Over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.default.wilson import (
@@ -36,6 +36,7 @@ from passband.stats.interval.default.wilson import (
     student_quantile,
 )
 from passband.stats.interval.fit.mixture import Mixture
+from passband.stats.interval.notes import RELIABLE_CLUSTERS, few_clusters, one_cluster
 from passband.stats.interval.request import IntervalRequest
 from passband.types import Floats, Ints
 
@@ -210,7 +211,7 @@ def _correlation(first: Floats, second: Floats, weights: Floats) -> float:
 
 
 def _p_value(correlation: float, freedom: float) -> float:
-    from scipy.special import stdtr
+    from passband.stats.special import stdtr
 
     rest = max(1.0 - correlation**2, 1e-300)
     return 2.0 * float(stdtr(freedom, -abs(correlation) * (freedom / rest) ** 0.5))
@@ -359,3 +360,21 @@ def are_few(carrying: float, problems: float, over: Over) -> bool:
     """
     enough, share = _ENOUGH[over]
     return carrying < min(enough, share * problems)
+
+
+def tied_to_size(correlation: float, over_clusters: float, over_problems: float) -> Note:
+    """Return the note on clusters whose values go along with their sizes.
+
+    >>> print(tied_to_size(-0.62, 0.551, 0.412))
+    larger clusters have lower values (correlation -0.62 with the logarithm of size): the mean is \
+0.412 over problems and 0.551 over clusters; which is meant matters, and the interval of the first \
+may be short
+    """
+    direction = "higher" if correlation > 0 else "lower"
+    return Note(
+        "tied-to-size",
+        f"larger clusters have {direction} values (correlation {correlation:.2f} with the "
+        f"logarithm of size): the mean is {over_problems:.3g} over problems and "
+        f"{over_clusters:.3g} over clusters; which is meant matters, and the interval of the first "
+        "may be short",
+    )

@@ -16,23 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from passband.notes import (
-    CONSTANT_METRIC,
-    GRADED_K_ABOVE_HALF,
-    NO_SPREAD,
-    NO_TRIAL_NOISE,
-    ONE_CLUSTER,
-    ONE_PROBLEM,
-    ONE_PROBLEM_NO_INTERVAL,
-    ONE_TRIAL,
-    TAIL_MISSING,
-    Note,
-    few_informative,
-    few_repeats,
-    noise_partly_measured,
-    noise_unmeasured,
-    scale_guessed,
-)
+from passband.notes import Note
 from passband.stats.checks import ROUNDING
 from passband.stats.interval.default.clusters import are_few, cluster_notes
 from passband.stats.interval.default.graded_problems import graded_over_problems, missed_share
@@ -44,9 +28,27 @@ from passband.stats.interval.default.graded_sample import (
     trials_for_noise,
 )
 from passband.stats.interval.default.wilson import Ends, outer_ends, over_trials
+from passband.stats.interval.notes import (
+    CONSTANT_METRIC,
+    NO_SPREAD,
+    NO_TRIAL_NOISE,
+    ONE_CLUSTER,
+    ONE_PROBLEM,
+    ONE_PROBLEM_NO_INTERVAL,
+    ONE_TRIAL,
+    TAIL_MISSING,
+    few_informative,
+    few_repeats,
+)
 from passband.stats.interval.ratio import may_lack_tail
 from passband.stats.interval.registry import Interval
 from passband.stats.interval.request import IntervalRequest
+
+GRADED_K_ABOVE_HALF = Note(
+    "graded-k-above-half",
+    "k > n/2, so any two sets of k trials overlap and the width is rough; 2k trials per problem "
+    "would make it firm",
+)
 
 _LEAST = 1e-13
 
@@ -229,3 +231,34 @@ def reason_for_none(sample: GradedSample) -> Note:
     if sample.problems == 1:
         return ONE_PROBLEM_NO_INTERVAL
     return NO_SPREAD if sample.is_constant else ONE_CLUSTER
+
+
+def scale_guessed(is_bounded: bool) -> Note:
+    """Return the note on graded scores whose scale is not stated.
+
+    >>> print(scale_guessed(True))
+    no scale is stated: as all scores lie from 0 to 1, these are taken for its ends; if others can \
+occur, state the scale
+    """
+    bounded = "all scores lie from 0 to 1, these are taken for its ends"
+    guess = bounded if is_bounded else "all scores lie on one side of 0, it is taken for an end"
+    text = f"no scale is stated: as {guess}; if others can occur, state the scale"
+    return Note("scale-guessed", text)
+
+
+def noise_partly_measured(measured: int, problems: int, trials: int) -> Note:
+    """Return the note on sampling noise that only some problems have enough trials to show."""
+    return Note(
+        "noise-partly-measured",
+        f"sampling noise is measured on the {measured} of {problems} problems with at least "
+        f"{trials} trials, and assumed equal on the others",
+    )
+
+
+def noise_unmeasured(trials: int) -> Note:
+    """Return the note on an interval over trials that no, or hardly any, problem can measure."""
+    return Note(
+        "noise-unmeasured",
+        f"measuring the sampling noise takes problems with at least {trials} trials, which too few "
+        "have, so this is the wider interval over problems",
+    )

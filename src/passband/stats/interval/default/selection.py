@@ -13,19 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from passband.notes import (
-    CONSTANT_METRIC,
-    K_ABOVE_HALF,
-    ONE_PROBLEM,
-    ONE_TRIAL,
-    TOO_MANY_COUNTS,
-    ZERO_FACTOR,
-    Note,
-    few_informative,
-    few_repeats,
-    noise_by_trials,
-    single_trials,
-)
+from passband.notes import Note
 from passband.stats.checks import ROUNDING_DIGITS
 from passband.stats.interval.default.clusters import are_few, carriers, cluster_notes, over_clusters
 from passband.stats.interval.default.graded import graded_interval
@@ -39,9 +27,24 @@ from passband.stats.interval.default.wilson import (
 )
 from passband.stats.interval.fit.count_grid import is_too_large, needs_bins
 from passband.stats.interval.fit.mixture import Mixture
+from passband.stats.interval.notes import (
+    CONSTANT_METRIC,
+    K_ABOVE_HALF,
+    ONE_PROBLEM,
+    ONE_TRIAL,
+    TOO_MANY_COUNTS,
+    few_informative,
+    few_repeats,
+    single_trials,
+)
 from passband.stats.interval.registry import Interval, interval_for, register_method
 from passband.stats.interval.request import IntervalRequest
 from passband.types import Floats
+
+ZERO_FACTOR = Note(
+    "zero-factor",
+    "one factor of the blend is zero, so the upper end combines the upper ends of the factors",
+)
 
 _RATES = 33  # at which the metric is looked at, should it not rise with p
 
@@ -68,7 +71,7 @@ def over_own_trials(request: IntervalRequest) -> Interval:
 
 def _exact_rates(c: int, n: int, tail: float) -> tuple[float, float]:
     """Return the success rates of which c of n, or further off, has a probability of `tail`."""
-    from scipy.special import betaincinv
+    from passband.stats.special import betaincinv
 
     low = float(betaincinv(c, n - c + 1, tail)) if c else 0.0
     return low, float(betaincinv(c + 1, n - c, 1.0 - tail)) if c < n else 1.0
@@ -297,4 +300,14 @@ def _blend_at_zero(request: IntervalRequest) -> Interval:
         request.metric.combine([factor.high or 0.0 for factor in factors]),
         None,
         (ZERO_FACTOR, *notes),
+    )
+
+
+def noise_by_trials(own: float, pooled: float) -> Note:
+    """Return the note on sampling noise that differs with the number of trials."""
+    return Note(
+        "noise-by-trials",
+        "problems with few trials are of another kind than those with many, so the noise is "
+        f"measured for each number of trials (standard error {own:.2g}; {pooled:.2g} if they were "
+        "alike)",
     )

@@ -17,19 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from passband.notes import (
-    K_ABOVE_HALF,
-    Note,
-    few_informative,
-    missing_answers,
-    mixed_answers,
-    no_answers,
-    several_right_answers,
-)
+from passband.notes import Note, plural
 from passband.stats.checks import ROUNDING_DIGITS
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.votes import SILENT, Votes
 from passband.stats.interval.default.wilson import level_of, roots, student_quantile
+from passband.stats.interval.notes import K_ABOVE_HALF, few_informative
 from passband.stats.interval.registry import Interval
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.votes import VoteValue, vote_table
@@ -286,3 +279,44 @@ def answer_notes(outcomes: Outcomes, k: int) -> tuple[Note, ...]:
         (several_right_answers, int((enough & (right > 1)).sum())),
     )
     return tuple(note(count, int(enough.sum())) for note, count in counts if count)
+
+
+def no_answers(without: int, problems: int) -> Note:
+    """Return the note on problems none of whose trials has an answer.
+
+    >>> print(no_answers(2, 30))
+    no trial of 2 of 30 problems has an answer, so that their vote is never right
+    """
+    return Note(
+        "no-answers",
+        f"no trial of {without} of {plural(problems, 'problem')} has an answer, so that their vote "
+        "is never right",
+    )
+
+
+def missing_answers(missing: int, problems: int) -> Note:
+    """Return the note on trials without an answer, some of which are right."""
+    return Note(
+        "missing-answers",
+        f"in {missing} of {plural(problems, 'problem')} some trials without an answer are right "
+        "and others wrong, and only the right ones vote; if answers were not recorded, vote@k is "
+        "too high",
+    )
+
+
+def mixed_answers(mixed: int, problems: int) -> Note:
+    """Return the note on answers with different scores in different trials."""
+    return Note(
+        "mixed-answers",
+        f"in {mixed} of {plural(problems, 'problem')} the same answer is scored right in one trial "
+        "and wrong in another; where it wins, it is right in the share of its trials that are",
+    )
+
+
+def several_right_answers(several: int, problems: int) -> Note:
+    """Return the note on problems with several right answers, which vote apart."""
+    return Note(
+        "several-right-answers",
+        f"in {several} of {plural(problems, 'problem')} several different answers are right, and "
+        "each has its own votes; if they are one answer in several spellings, vote@k is too low",
+    )

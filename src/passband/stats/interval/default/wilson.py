@@ -231,14 +231,14 @@ def level_of(z: float) -> float:
 
 def student_quantile(level: float, freedom: float) -> float:
     """Return t such that Student's t lies within +-t with probability `level`."""
-    from scipy.special import stdtrit
+    from passband.stats.special import stdtrit
 
     return -float(stdtrit(freedom, (1.0 - level) / 2.0))
 
 
 def student_quantiles(level: float, freedom: Floats) -> Floats:
     """Return the quantile of Student's t at each number of degrees of freedom."""
-    from scipy.special import stdtrit
+    from passband.stats.special import stdtrit
 
     quantiles: Floats = -stdtrit(freedom, (1.0 - level) / 2.0)
     return quantiles

@@ -103,7 +103,7 @@ def _solved(weights: Floats, alpha: Floats, beta: Floats, share: float) -> float
 
 def _beta_cdf(alpha: Floats, beta: Floats, x: float) -> Floats:
     """Return P(Beta <= x); by Paulson's cube-root rule where both parameters exceed 10."""
-    from scipy.special import betainc, ndtr
+    from passband.stats.special import betainc, ndtr
 
     root = (beta / alpha * (x / (1.0 - x))) ** (1.0 / 3.0)
     above = (1.0 - 1.0 / (9.0 * beta)) * root - (1.0 - 1.0 / (9.0 * alpha))

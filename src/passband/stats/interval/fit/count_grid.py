@@ -64,7 +64,7 @@ class CountGrid:
         """Log-probability of each pair under each Beta of the grid, given n: (Betas, pairs)."""
         if self.whole is not None:
             return self.whole.log_beta_binomial[:, self.cells]
-        from scipy.special import betaln
+        from passband.stats.special import betaln
 
         alpha, beta = (parameter[:, None] for parameter in beta_grid())
         n, c = self.trials, self.successes
@@ -150,7 +150,7 @@ def beta_grid() -> tuple[Floats, Floats]:
 @lru_cache(maxsize=1)
 def beta_masses() -> Floats:
     """Probability of the cell around each point under each Beta of the grid: (Betas, points)."""
-    from scipy.special import betainc
+    from passband.stats.special import betainc
 
     middle = np.clip(np.arange(GRID_POINTS + 2) - 0.5, 0, GRID_POINTS)
     edges = np.sin(np.pi * middle / (2 * GRID_POINTS)) ** 2

@@ -73,7 +73,7 @@ class BetaCounts:
 
 def _log_gamma_ratio(x: Floats, counts: Ints) -> Floats:
     """Return log of the rising factorials of x: (cells, counts)."""
-    from scipy.special import gammaln
+    from passband.stats.special import gammaln
 
     ratio: Floats = gammaln(x[:, None] + counts) - gammaln(x)[:, None]
     return ratio
@@ -245,7 +245,7 @@ class SpikedBeta:
 
     def _masses(self, k: int) -> tuple[Floats, Floats]:
         """Return success probabilities from 0 to 1, and the mass of each under each Beta."""
-        from scipy.special import betaln, expit
+        from passband.stats.special import betaln, expit
 
         longest = int(self.tally.ns[-1])
         far = max(16.0, 10.0 + np.log(k))
@@ -282,7 +282,7 @@ def _sums(masses: Floats, p: Floats, pairs: Histogram, columns: Floats) -> Float
     (cells, pairs, 1 + columns); the likelihood is scaled to a maximum of 1 over p, which it has
     for c = 0 at p = 0 and for c = n at p = 1, so spikes there need no scaling.
     """
-    from scipy.special import xlog1py, xlogy
+    from passband.stats.special import xlog1py, xlogy
 
     c, n = pairs.successes, pairs.trials
     column = p[:, None]
@@ -382,7 +382,7 @@ def _spike_nodes(counts: Floats, ends: Floats, problems: int, both: bool) -> tup
     ``q = z + (1 - z - z') f`` of the problems there, where z' is the share of the other spike.
     The data fix q, and so z where f is known. The width of a node is returned as well.
     """
-    from scipy.special import betaincinv
+    from passband.stats.special import betaincinv
 
     seen, (here, there) = counts[0], ends
     q = betaincinv(seen + 0.5, problems - seen + 0.5, [[1e-7], [1.0 - 1e-7]])

@@ -11,9 +11,9 @@ import numpy as np
 from passband.display import Displayed
 from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.json_values import json_values
-from passband.notes import ONE_STRATUM, Note
-from passband.stats.checks import Over, as_level, check_outcomes, check_over, check_text
-from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
+from passband.notes import Note
+from passband.stats.checks import Over, as_level, check_over, check_text
+from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes, on_one_scale
 from passband.stats.evidence.collect import evidence_of_all
 from passband.stats.interval.estimation import Estimate, estimate, on_scale, weighed
 from passband.stats.interval.registry import Interval
@@ -22,6 +22,10 @@ from passband.stats.interval.strata.interval import strata_interval
 from passband.stats.interval.strata.weights import Shares, Weights, check_names, shares_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
+
+ONE_STRATUM = Note(
+    "one-stratum", "all problems are in one stratum, so this is its own estimate, unweighted"
+)
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.notes import (
-    Note,
-    few_informative,
-    few_informative_in_strata,
-    heavy_stratum,
-    no_stratum_interval,
-    single_problem_strata,
-)
+from passband.notes import Note, joined, plural
 from passband.stats.checks import ROUNDING_DIGITS
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.default.selection import (
@@ -24,6 +17,7 @@ from passband.stats.interval.default.selection import (
 )
 from passband.stats.interval.fit.count_grid import grid_of, is_too_large
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
+from passband.stats.interval.notes import few_informative
 from passband.stats.interval.registry import Interval, interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.strata.spread import (
@@ -302,3 +296,65 @@ def _squared(value: float, requests: Mapping[str, IntervalRequest], weights: Flo
     values = np.array([request.value for request in requests.values()])
     notes = dict.fromkeys(note for interval in intervals.values() for note in interval.notes)
     return square_and_add(value, weights, values, list(intervals.values())).with_notes(*notes)
+
+
+def single_problem_strata(single: int, strata: int) -> Note:
+    """Return the note on strata of one problem, which show no spread of their own.
+
+    >>> print(single_problem_strata(3, 20))
+    3 of 20 strata have a single problem; their spread is taken to be that of the others
+    >>> print(single_problem_strata(20, 20))
+    every stratum has a single problem, so the interval includes what differs between strata
+    """
+    if single == strata:
+        text = (
+            "every stratum has a single problem, so the interval includes what differs between "
+            "strata"
+        )
+    else:
+        text = (
+            f"{single} of {strata} strata have a single problem; their spread is taken to be that "
+            "of the others"
+        )
+    return Note("single-problem-strata", text)
+
+
+def few_informative_in_strata(problems: int, informative: int) -> Note:
+    """Return the note on strata nearly all of whose problems share the commonest value there.
+
+    >>> print(few_informative_in_strata(20, 8))
+    12 of 20 problems have the commonest value of their stratum, so the interval is rough; add \
+problems
+    """
+    if informative == 0:
+        return Note(
+            "all-same-value",
+            "no problem differs from the others of its stratum; the interval allows for kinds of "
+            "problem not in the sample; more problems narrow it",
+        )
+    return Note(
+        "few-informative",
+        f"{problems - informative} of {problems} problems have the commonest value of their "
+        "stratum, so the interval is rough; add problems",
+    )
+
+
+def heavy_stratum(weight: float, problems: int) -> Note:
+    """Return the note on a mean that rests mostly on a small stratum.
+
+    >>> print(heavy_stratum(0.5, 3))
+    a stratum of 3 problems has a weight of 0.5, so the interval rests mostly on those and is rough
+    """
+    return Note(
+        "heavy-stratum",
+        f"a stratum of {plural(problems, 'problem')} has a weight of {weight:.2g}, so the interval "
+        "rests mostly on those and is rough",
+    )
+
+
+def no_stratum_interval(stratum: str, reasons: Iterable[Note]) -> Note:
+    """Return the note on a mean over strata one of which has no interval."""
+    return Note(
+        "no-interval-stratum",
+        f"no interval: stratum {stratum!r} has none ({joined(reasons)})",
+    )

@@ -160,7 +160,7 @@ def strata_over_problems(
 
 def _student(level: float, freedom: Floats) -> Floats:
     """Return the quantiles of `default.wilson.student_quantile` for several degrees of freedom."""
-    from scipy.special import stdtrit
+    from passband.stats.special import stdtrit
 
     quantiles: Floats = -stdtrit(np.maximum(freedom, 1.0), (1.0 - level) / 2.0)
     return quantiles

@@ -10,7 +10,7 @@ from numbers import Integral
 import numpy as np
 
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
-from passband.notes import Note, scaled_weights
+from passband.notes import Note
 from passband.stats.checks import as_number
 from passband.stats.data.cells import is_absent, label
 from passband.stats.data.outcomes import Outcomes
@@ -161,3 +161,14 @@ def check_names(names: Sequence[str] | Mapping[str, object]) -> None:
                 f"the strata {other!r} and {name!r} differ only in upper and lower case; "
                 "spell them alike, or give them different names."
             )
+
+
+def scaled_weights(total: float, are_counts: bool) -> Note:
+    """Return the note on weights that were divided by their sum.
+
+    >>> print(scaled_weights(1.002, are_counts=False))
+    the weights add up to 1.002 and were divided by that
+    """
+    if are_counts:
+        return Note("scaled-weights", f"the weights are read as counts, of {total:.10g} in all")
+    return Note("scaled-weights", f"the weights add up to {total:.10g} and were divided by that")

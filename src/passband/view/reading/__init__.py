@@ -1,0 +1,1 @@
+"""Read run directories for pages: connections, figures, scans, queries."""

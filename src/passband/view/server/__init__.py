@@ -1,0 +1,1 @@
+"""Serve pages: addresses, guard, and the life of the server."""
