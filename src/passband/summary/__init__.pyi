@@ -42,7 +42,7 @@ from passband.summary.findings.findings import ReportRequest as ReportRequest
 from passband.summary.findings.findings import SourceFindings as SourceFindings
 from passband.summary.findings.kinds import Kind as Kind
 from passband.summary.findings.kinds import Kinds as Kinds
-from passband.summary.findings.progress import RunProgress as RunProgress
+from passband.summary.findings.progress import RecordedProgress as RecordedProgress
 from passband.summary.findings.sample import ASIDE as ASIDE
 from passband.summary.findings.sample import LONGEST as LONGEST
 from passband.summary.findings.sample import MOST_STEPS as MOST_STEPS

@@ -21,7 +21,7 @@ from passband.summary.browse.browser import TrialBrowser
 from passband.summary.browse.trial_query import TrialQuery
 from passband.summary.checks.same_wrong import Agreement, rank_same_wrong
 from passband.summary.findings.kinds import Kinds, kinds_of
-from passband.summary.findings.progress import RunProgress, progress_of
+from passband.summary.findings.progress import RecordedProgress, progress_of
 from passband.summary.findings.provenance import RunProvenance, provenance_of
 from passband.summary.findings.sample import Transcripts, chosen_places, sample_transcripts
 from passband.summary.findings.scan import Scan
@@ -152,7 +152,7 @@ class Findings:
     model: str
     scorer: str
     summary: Summary  #: of this run alone
-    progress: RunProgress
+    progress: RecordedProgress
     headline: Line | None  #: the line that leads: the first that has an estimate
     inner: Mapping[str, Estimate]  #: over trials, by label of the line
     tries: tuple[Tries, ...]

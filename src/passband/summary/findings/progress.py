@@ -12,7 +12,7 @@ State = Literal["complete", "running", "stopped", "recorded"]
 
 
 @dataclass(frozen=True)
-class RunProgress:
+class RecordedProgress:
     """The trials of a run that are recorded, and those that were planned where that is known.
 
     A run is "recorded" where it is not known how many trials were wanted: those of logs, and
@@ -27,7 +27,7 @@ class RunProgress:
     each: tuple[int, int] = (0, 0)  #: fewest and most recorded trials of a problem
 
 
-def progress_of(trials: Trials, run: RunRecord) -> RunProgress:
+def progress_of(trials: Trials, run: RunRecord) -> RecordedProgress:
     """Return how far a run has come, without a trace in its directory."""
     recorded = trials.trial_count(run.number)
     planned = _planned(trials, run)
@@ -39,7 +39,7 @@ def progress_of(trials: Trials, run: RunRecord) -> RunProgress:
     elif planned is not None:
         state = "complete" if recorded >= planned else "stopped"
     date = run.created[:10] or None
-    return RunProgress(state, recorded, planned, failed, date, _each(trials, run))
+    return RecordedProgress(state, recorded, planned, failed, date, _each(trials, run))
 
 
 def _each(trials: Trials, run: RunRecord) -> tuple[int, int]:
