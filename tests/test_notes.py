@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from passband import Outcomes, estimate
-from passband.notes import Note, joined, notes_as_json, of_side
+from passband.json_values import json_values
+from passband.notes import Note, joined, of_side
 from passband.stats.interval.notes import ONE_TRIAL, few_informative
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,10 +45,10 @@ MADE: dict[str, tuple[Any, ...]] = {
     "stats.interval.strata.weights.scaled_weights": (1.002, False),
     "stats.metric.measurement.not_enough_data": ("no problem has 8 trials",),
     "stats.metric.measurement.not_measurable": ("scores are not 0 or 1",),
-    "summary.adaptive.adaptive_test.adaptive_remote": (60, "http://localhost:8411"),
-    "summary.adaptive.adaptive_test.adaptive_stop": ("se", 0.29),
-    "summary.adaptive.adaptive_test.adaptive_test": (12, 200, "arithmetic", "test"),
-    "summary.adaptive.adaptive_test.adaptive_unscored": (2,),
+    "summary.adaptive_test.adaptive_remote": (60, "http://localhost:8411"),
+    "summary.adaptive_test.adaptive_stop": ("se", 0.29),
+    "summary.adaptive_test.adaptive_test": (12, 200, "arithmetic", "test"),
+    "summary.adaptive_test.adaptive_unscored": (2,),
     "summary.checks.programs.flaky_verdicts": (1, 400, 0.001, 0.01),
     "summary.checks.programs.late_timeouts": (2, 9),
     "summary.checks.programs.missing_modules": ({"numpy": 3},),
@@ -55,7 +56,7 @@ MADE: dict[str, tuple[Any, ...]] = {
     "summary.checks.programs.program_outcomes": ({"passed": 3}, 1),
     "summary.checks.programs.several_sandboxes": (["podman", "docker"],),
     "summary.checks.programs.unsafe_code": ("none",),
-    "summary.checks.shards.shards_waiting": (3,),
+    "summary.checks.run_notes.shards_waiting": (3,),
     "summary.eva.notes.absent_components": (["clarity"],),
     "summary.eva.notes.eva_unseen": (2,),
     "summary.eva.notes.left_out": (9, 2, 4),
@@ -63,7 +64,7 @@ MADE: dict[str, tuple[Any, ...]] = {
     "summary.eva.notes.no_interval": ("no interval: only one problem",),
     "summary.eva.notes.no_threshold": (["latency"],),
     "summary.eva.notes.unused_rule": ("latency", " Did you mean 'late'?"),
-    "summary.judged.canaries.judge_canaries": ("openai:large", 5, 9),
+    "summary.checks.run_notes.judge_canaries": ("openai:large", 5, 9),
     "summary.means.no_stratum": ("algebra", None),
     "summary.means.no_task": ("mmlu", "mmlu_anatomy"),
     "summary.notes.planned": ("40 problems of 40 planned",),
@@ -105,9 +106,9 @@ MADE: dict[str, tuple[Any, ...]] = {
     "summary.judged.notes.labels_by_hand": (3,),
     "summary.judged.notes.labels_missing": (20, 100),
     "summary.judged.notes.labels_of_part": (400, 800),
-    "summary.checks.shards.one_shard": (3, 16),
-    "summary.checks.shards.shards_missing": ("shard 2 of 16 is not merged yet",),
-    "summary.checks.known_bad.known_bad": ([("7", "the key is 384")],),
+    "summary.checks.run_notes.one_shard": (3, 16),
+    "summary.checks.run_notes.shards_missing": ("shard 2 of 16 is not merged yet",),
+    "summary.checks.run_notes.known_bad": ([("7", "the key is 384")],),
     "summary.notes.micro_average": ("category", 14),
     "stats.evidence.collect.left_out_differ": (0.9, 0.2, 12, 4),
     "summary.default_metrics.mean_of_all_trials": ("avg@64", 64),
@@ -121,7 +122,7 @@ MADE: dict[str, tuple[Any, ...]] = {
         ["42"],
     ),
     "readers.evidence.misread.other_extraction": ([("boxed", 28)], 40, 39, None),
-    "summary.checks.diagnosis.same_wrong": (
+    "summary.checks.run_notes.same_wrong": (
         2,
         "p3",
         "130",
@@ -240,7 +241,7 @@ def test_a_note_reads_as_its_text(note: Note) -> None:
     assert not note.text.endswith(".")
     assert not note.text[:1].isupper()
     as_json = {"code": note.code, "text": note.text, "severity": note.severity}
-    assert json.loads(json.dumps(notes_as_json([note]))) == [as_json]
+    assert json.loads(json.dumps(json_values({"note": note}))) == {"note": as_json}
 
 
 def test_a_note_without_an_interval_says_so_first() -> None:

@@ -38,15 +38,6 @@ class Note(NamedTuple):
         return self._replace(severity="weak")
 
 
-def notes_as_json(notes: Iterable[Note]) -> list[dict[str, str]]:
-    """Convert notes to JSON-serialisable dicts.
-
-    >>> notes_as_json([Note("one-problem", "only one problem")])
-    [{'code': 'one-problem', 'text': 'only one problem', 'severity': 'remark'}]
-    """
-    return [note._asdict() for note in notes]
-
-
 def claim_refused(notes: Iterable[Note]) -> str:
     """Return why no claim can be made, from the notes that say so; nothing if none does."""
     return "; ".join(note.text for note in notes if note.severity == "invalid")

@@ -12,7 +12,7 @@ import pytest
 
 from passband.report.words import money
 from passband.summary.findings.findings import usage_of
-from passband.summary.live.run_state import standing_of
+from passband.summary.live.run_state import state_of
 from passband.trials.reader import Trials
 from passband.view.labels import cost
 from support.runs.commands import run
@@ -57,7 +57,7 @@ def test_one_sum_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         for where in (directory, f"again {directory}"):
             with Trials(Path(where)) as trials:
                 record = trials.run()
-                standing = standing_of(trials, record, going_on=False)
+                standing = state_of(trials, record, going_on=False)
                 assert trials.cost(record.number) == total
                 assert usage_of(trials, record).cost == standing.cost == total  # report, view
                 assert cost(standing) == money(total)

@@ -32,7 +32,7 @@ from passband import (
 from passband.errors import UnknownName
 from passband.score.registry import register_scorer, scorers
 from passband.summary.compare.compare import compare_sources
-from passband.summary.compare.models import Contest
+from passband.summary.compare.models import ComparisonOptions
 from passband.summary.eva.summarize import metrics_summary
 from passband.view.links import Links
 from passband.view.page_context import RunPage
@@ -292,7 +292,7 @@ def test_view(both: Sequence[Made]) -> None:
     pages = []
     for made in both:
         sources = [made.sources[model] for model in ("good", "poor")]
-        summary = compare_sources(sources, Contest(("avg",)), scales=made.scales)
+        summary = compare_sources(sources, ComparisonOptions(("avg",)), scales=made.scales)
         folder: Any = SimpleNamespace(name="runs", label="runs")
         here = [RunPage(Links("token"), folder, number, "sums", model)
                 for number, model in enumerate(("good", "poor"))]  # fmt: skip

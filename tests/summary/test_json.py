@@ -3,7 +3,9 @@
 import copy
 import json
 import pickle
-from dataclasses import replace
+import subprocess
+import sys
+from dataclasses import fields, replace
 from importlib.resources import files
 from typing import Any
 
@@ -13,7 +15,7 @@ from passband import InvalidInput
 from passband.notes import Note
 from passband.summary.from_sources import summarize
 from passband.summary.json import schema, to_json
-from passband.summary.summary import Line, Summary
+from passband.summary.summary import Combined, Group, Line, Summary
 
 
 @pytest.fixture
@@ -49,6 +51,32 @@ def test_the_schema_describes_it(summary: Summary) -> None:
 
 def changed(summary: Summary, **fields: Any) -> str:
     return json.dumps(summary.as_json() | fields)
+
+
+@pytest.mark.parametrize(
+    ("record", "unwritten"), [(Line, {"is_share"}), (Group, {"spread"}), (Combined, set())]
+)
+def test_every_field_has_a_place_in_the_file(record: type, unwritten: set[str]) -> None:
+    written = schema()["$defs"][record.__name__]["properties"]
+    assert {field.name for field in fields(record)} - set(written) == unwritten
+
+
+def test_keys_of_version_1_may_not_be_missing(summary: Summary) -> None:
+    (group,) = summary.as_json()["groups"]
+    for name in group:
+        less = {key: value for key, value in group.items() if key != name}
+        with pytest.raises(InvalidInput, match=rf"groups\.0\.{name}: Field required"):
+            Summary.from_json(changed(summary, groups=[less]))
+
+
+def test_writing_imports_no_pydantic() -> None:
+    code = """
+import sys
+from passband.summary.summary import Request, Summary
+Summary("x", Request(), ()).to_json()
+assert "pydantic" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_other_versions_and_other_files_are_refused(summary: Summary) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from passband.summary.from_sources import summarize
 from passband.summary.summary import Group, Summary
-from passband.summary.unscored_range import Bracket
+from passband.summary.unscored_range import UnscoredRange
 
 LOST = [[1, None, None, None], [0, None, None, None]] * 20
 
@@ -15,14 +15,14 @@ def group(matrix: Any, *metrics: str, **options: str) -> Group:
 
 
 def test_all_wrong_and_all_right() -> None:
-    assert group(LOST).bracket == Bracket("pass@1", 0.125, 0.875)
-    assert group(LOST, "avg").bracket == Bracket("avg", 0.125, 0.875)
-    assert group(LOST, policy="fail").bracket == Bracket("pass@1", 0.125, 0.875)
+    assert group(LOST).bracket == UnscoredRange("pass@1", 0.125, 0.875)
+    assert group(LOST, "avg").bracket == UnscoredRange("avg", 0.125, 0.875)
+    assert group(LOST, policy="fail").bracket == UnscoredRange("pass@1", 0.125, 0.875)
 
 
 def test_it_is_of_the_first_metric_that_has_one() -> None:
     bracket = group(LOST, "pass@4", "pass^1").bracket
-    assert bracket == Bracket("pass^1", 0.125, 0.875)
+    assert bracket == UnscoredRange("pass^1", 0.125, 0.875)
 
 
 def test_a_narrow_one_says_nothing() -> None:

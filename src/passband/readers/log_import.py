@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from passband.errors import InvalidInput
+from passband.json_values import json_values
 from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
 from passband.stats.data import UNSTATED
@@ -56,7 +57,7 @@ class ImportReport:
 
     def as_json(self) -> dict[str, object]:
         """Convert to a JSON-serialisable dict."""
-        return asdict(self) | {"remarks": [str(remark) for remark in self.remarks]}
+        return json_values(self) | {"remarks": [str(remark) for remark in self.remarks]}
 
 
 def import_logs(

@@ -41,7 +41,7 @@ def comparison_rows(summary: ComparisonSummary, style: Style = PLAIN) -> list[li
         _task(summary, task) | row
         for task in summary.tasks
         for ranking in task.abilities
-        for row in ability_rows(ranking, interval_head(summary.contest.level), style)
+        for row in ability_rows(ranking, interval_head(summary.options.level), style)
     ]
     tables = (_differences(summary, style), _standings(summary, style), abilities)
     return [table for table in tables if table]
@@ -81,7 +81,7 @@ def pair_rows(summary: ComparisonSummary, style: Style = PLAIN) -> list[Row]:
             "metric": ranking.metric,
             "difference": f"{pair.b} - {pair.a}",
             "value": rounding.value(pair.value),
-            f"simultaneous {interval_head(summary.contest.level)}": half_open(
+            f"simultaneous {interval_head(summary.options.level)}": half_open(
                 pair.low, pair.high, rounding
             ),
             "p": _p(pair.p_value),
@@ -179,8 +179,8 @@ def comparison_explanation(
     With `details`, or of a single comparison, also which problems count and carry each difference,
     and what would settle it.
     """
-    target = "problems like these" if summary.contest.over == "problems" else "these very problems"
-    head = interval_head(summary.contest.level)
+    target = "problems like these" if summary.options.over == "problems" else "these very problems"
+    head = interval_head(summary.options.level)
     lines = [f"{_pairing(summary)}; {head}s are for {target}.", *_family(summary)]
     for task in summary.tasks:
         if style.percent and not summary.is_share(task):
@@ -246,11 +246,11 @@ def more_words(more: MoreData) -> str:
 
 
 def _pairing(summary: ComparisonSummary) -> str:
-    if not summary.contest.paired:
+    if not summary.options.paired:
         return "Differences are not paired"
-    if summary.contest.ranking is not None:
+    if summary.options.ranking is not None:
         return "Differences are of abilities"
-    if summary.contest.over == "trials":
+    if summary.options.over == "trials":
         return "Differences are on the shared problems, each model with the noise of its trials"
     return "Differences are paired by problem"
 
@@ -271,7 +271,7 @@ def _model_heads(summary: ComparisonSummary) -> tuple[str, ...] | None:
     pairs = {task.models for task in summary.tasks if task.comparisons}
     if len(pairs) != 1:
         return None
-    taken = (*_HEADS, interval_head(summary.contest.level))
+    taken = (*_HEADS, interval_head(summary.options.level))
     return tuple(f"{name} (model)" if name in taken else name for name in pairs.pop())
 
 
@@ -290,7 +290,7 @@ def _difference(
         a: rounding.value(comparison.value_a),
         b: rounding.value(comparison.value_b),
         "difference": rounding.value(comparison.value),
-        interval_head(summary.contest.level): interval_cell(interval, comparison.notes),
+        interval_head(summary.options.level): interval_cell(interval, comparison.notes),
         "p": _p(comparison.p_value),
         **({"p (Holm)": _p(comparison.p_adjusted)} if comparison.family > 1 else {}),
         **_ratio(summary, comparison.ratio),
@@ -332,7 +332,7 @@ def _standings(summary: ComparisonSummary, style: Style) -> list[Row]:
             "rank": span(standing.rank_low, standing.rank_high),
             "model": standing.model,
             "value": rounding.value(standing.value),
-            interval_head(summary.contest.level): (
+            interval_head(summary.options.level): (
                 interval_cell("-", ranking.notes)
                 if standing.low is None
                 else rounding.interval(standing.low, standing.high)

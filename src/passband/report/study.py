@@ -79,7 +79,7 @@ class StudyReport:
         return [
             f"{f'{one.task}: ' if several else ''}{line}"
             for one in self.comparison.tasks
-            for line in _rank_lines(one, self.comparison.contest.level)
+            for line in _rank_lines(one, self.comparison.options.level)
         ]
 
     def _steps(self, command: Sequence[str]) -> list[tuple[str, str]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
 from passband.generate import Connection, Model, Problem
+from passband.json_values import json_values
 from passband.run.budget import Budget
 from passband.run.judge.choice import JudgeChoice
 from passband.run.judge.plan import CHARACTERS_PER_TOKEN, JudgePlan, judge_plans
@@ -95,7 +96,12 @@ class DryRun:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
-        return {**asdict(self), "missing": self.missing, "seconds": self.seconds, "cost": self.cost}
+        return {
+            **json_values(self),
+            "missing": self.missing,
+            "seconds": self.seconds,
+            "cost": self.cost,
+        }
 
 
 def dry_run(

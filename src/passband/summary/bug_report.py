@@ -1,4 +1,4 @@
-"""A ZIP file for a bug report: what there is to know about a failure, without texts and keys.
+"""Write a ZIP file for a bug report: versions, settings and evidence, without texts and keys.
 
 Of a run there are settings, counts and findings. Any string of a recorded setting that is not
 known to be a name is replaced with its length: it may be a prompt, an example or an answer.
@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from passband import plugins
 from passband.errors import InvalidInput
@@ -62,7 +61,7 @@ def write_bug_report(file: Path, run: Path | None, diagnoses: Sequence[Diagnosis
     return list(texts)
 
 
-def _versions() -> dict[str, Any]:
+def _versions() -> dict[str, object]:
     needed = metadata.requires("passband") or ()
     names = sorted({re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in needed})
     installed = {}
@@ -88,7 +87,7 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _run(trials: Trials, run: RunRecord) -> dict[str, Any]:
+def _run(trials: Trials, run: RunRecord) -> dict[str, object]:
     rows = trials.attempt_rows(run.number)
     attempts = Counter(f"{row.outcome} {row.http or ''}".rstrip() for row in rows)
     return {
@@ -104,7 +103,7 @@ def _run(trials: Trials, run: RunRecord) -> dict[str, Any]:
     }
 
 
-def _scorer(trials: Trials, run: RunRecord, index: int) -> dict[str, Any]:
+def _scorer(trials: Trials, run: RunRecord, index: int) -> dict[str, object]:
     """Return a scorer with the codes and numbers of what its scores show; their texts may quote."""
     scorer = run.scorers[index]
     try:
@@ -118,7 +117,7 @@ def _scorer(trials: Trials, run: RunRecord, index: int) -> dict[str, Any]:
     return {"name": scorer.name, "findings": shown}
 
 
-def _without_texts(value: Any, name: str = "") -> Any:
+def _without_texts(value: object, name: str = "") -> object:
     """Return plain values with every string replaced that may be a text.
 
     >>> _without_texts({"n": 2, "scorer": "exact_match", "doc_to_text": "What is {{a}}?"})

@@ -61,8 +61,8 @@ def name_notes(names: Sequence[str], outcomes: Outcomes) -> tuple[Note, ...]:
     >>> [note.code for note in name_notes(["maj@4"], Outcomes.from_counts([1], 4))]
     ['majority-of-scores']
     """
-    found = [note for name in _parsed(names) for note in _of_name(name, outcomes)]
-    return tuple(dict.fromkeys(found))
+    noted = [note for name in _parsed(names) for note in _of_name(name, outcomes)]
+    return tuple(dict.fromkeys(noted))
 
 
 def _parsed(names: Sequence[str]) -> Iterator[MetricName]:

@@ -1,4 +1,4 @@
-"""The summary of a run directory: the metric lists of its tasks, and the usual curve."""
+"""Summarise a run directory: the metric lists of its tasks, and the default curve."""
 
 from __future__ import annotations
 
@@ -25,10 +25,13 @@ from passband.stats.data import NOTHING, UNSTATED, Outcomes, Scale
 from passband.stats.decision import Plan
 from passband.stats.metric import needs_answers
 from passband.summary import notes
-from passband.summary.certified import for_groups
-from passband.summary.checks.diagnosis import answer_notes
-from passband.summary.checks.known_bad import known_bad_notes
-from passband.summary.checks.shards import shard_notes, unmerged_notes
+from passband.summary.checks.run_notes import (
+    answer_notes,
+    canary_notes,
+    known_bad_notes,
+    shard_notes,
+    unmerged_notes,
+)
 from passband.summary.default_metrics import default_metrics, name_notes
 from passband.summary.group import (
     group_of,
@@ -36,9 +39,8 @@ from passband.summary.group import (
     with_first_lines,
     with_tally,
 )
-from passband.summary.judged.canaries import canary_notes
 from passband.summary.judged.result import rests_on_labels
-from passband.summary.line_scale import on_line_scale
+from passband.summary.lines import for_groups, on_line_scale
 from passband.summary.means import (
     Sample,
     Stratum,
@@ -51,7 +53,7 @@ from passband.summary.means import (
 )
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.summary import Combined, Group, Line, Request, Summary
-from passband.summary.unscored_range import with_bracket
+from passband.summary.unscored_range import with_unscored_range
 from passband.summary.until import until_result
 from passband.tasks import NO_FILTER, MetricEntry
 from passband.trials import RunRecord, Trials
@@ -95,8 +97,8 @@ def summarize_trials(
     request = request or Request()
     runs = runs_with_trials(trials, tasks, models)
     by = _split_by(runs)
-    asked = for_groups(request, len(runs))
-    summaries = [RunSummary(trials, run, asked, scorer) for run in runs]
+    run_request = for_groups(request, len(runs))
+    summaries = [RunSummary(trials, run, run_request, scorer) for run in runs]
     groups = [
         summary.group(_key(run, by), plan) for run, summary in zip(runs, summaries, strict=True)
     ]
@@ -177,8 +179,8 @@ def with_judge(group: Group, correction: Correction | None, model: str | None) -
     if group.until is not None:
         told = (notes.judge_until(judge), *told)
     is_corrected = correction.result.is_corrected
-    own = tuple(_of_judge(note, judge, is_corrected=is_corrected) for note in group.notes)
-    return replace(group, judge=correction.result, notes=(*own, *told))
+    judge_notes = tuple(_of_judge(note, judge, is_corrected=is_corrected) for note in group.notes)
+    return replace(group, judge=correction.result, notes=(*judge_notes, *told))
 
 
 def _of_judge(note: Note, judge: str, *, is_corrected: bool) -> Note:
@@ -215,7 +217,7 @@ class RunSummary:
     def group(self, by: dict[str, str], plan: Plan | None = None) -> Group:
         """Return the run's counts, notes and lines."""
         if self._run.adaptive is not None:
-            from passband.summary.adaptive.adaptive_test import adaptive_group
+            from passband.summary.adaptive_test import adaptive_group
 
             return adaptive_group(self._trials, self._run, self._scorer, self._request, by)
         outcomes, told = self._outcomes
@@ -234,8 +236,8 @@ class RunSummary:
 
         programs = programs_of(self._trials, self._run, self._scorer)
         checked = () if programs is None else programs.notes()
-        part = shard_notes(self._run, self._trials.directory)
-        group = replace(group, notes=(*part, *group.notes, *told, *bad, *checked))
+        shards = shard_notes(self._run, self._trials.directory)
+        group = replace(group, notes=(*shards, *group.notes, *told, *bad, *checked))
         until = until_result(self._trials, self._run, group.evidence or NOTHING)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
         lines = [
@@ -246,7 +248,7 @@ class RunSummary:
             lines = programs.lines(lines, self._scorer.name)
             group = replace(group, programs=programs.result)
         group = replace(group, lines=tuple(lines), notes=remarks, until=until)
-        group = with_bracket(group, outcomes, self._scorer.name)
+        group = with_unscored_range(group, outcomes, self._scorer.name)
         group = with_judge(group, self._correction(self._scorer.name), self._run.model)
         group = replace(group, notes=(*group.notes, *canary_notes(self._trials, self._run)))
         column = column_of(self._run)
@@ -409,9 +411,10 @@ def summarize_scorers(
         by = _split_by(runs)
         groups = []
         for run in runs:
-            own = wanted if run.adaptive is None else replace(wanted, metrics=())
+            request_of_run = wanted if run.adaptive is None else replace(wanted, metrics=())
             summaries = [
-                RunSummary(trials, run, own, each.name, corrects=False) for each in run.scorers
+                RunSummary(trials, run, request_of_run, scorer.name, corrects=False)
+                for scorer in run.scorers
             ]
             members = [summary.group(_key(run, by)) for summary in summaries]
             lines = tuple(line for member in members for line in member.lines)

@@ -1,4 +1,4 @@
-"""`summarize`: any source of trials in, a `Summary` out."""
+"""Summarise any source of trials."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from passband.stats import Over, as_level, as_whole, check_over, check_text
 from passband.stats.data import NOTHING, Outcomes, Policy, Roles, Scale
 from passband.stats.interval import Weights
 from passband.stats.metric import needs_answers
-from passband.summary.certified import for_groups
 from passband.summary.default_metrics import default_metrics, name_notes
 from passband.summary.group import (
     group_of,
@@ -33,10 +32,10 @@ from passband.summary.group import (
 )
 from passband.summary.judged.prices import read_prices
 from passband.summary.judged.result import rests_on_labels
-from passband.summary.line_scale import on_line_scale
+from passband.summary.lines import for_groups, on_line_scale
 from passband.summary.means import Sample, Stratum, check_population, combine_groups
 from passband.summary.summary import Group, Request, Summary
-from passband.summary.unscored_range import with_bracket
+from passband.summary.unscored_range import with_unscored_range
 from passband.trials import is_run_directory
 
 if TYPE_CHECKING:
@@ -199,7 +198,7 @@ def _summarize_one(source: Any, request: Request, reading: _Reading) -> Summary:
 def _summarize_several(source: Any, request: Request, reading: _Reading) -> Summary:
     """Summarize each of several sources, and join them; those without such trials are named."""
     paths = expand_sources(source if isinstance(source, (list, tuple)) else [source])
-    asked = for_groups(request, len(paths))
+    path_request = for_groups(request, len(paths))
     names = dict(zip(paths, short_names(paths), strict=True))
     summaries: dict[str, Summary] = {}
     left_out: list[Remark] = []
@@ -208,8 +207,8 @@ def _summarize_several(source: Any, request: Request, reading: _Reading) -> Summ
             left_out.append(Remark(chosen))
             continue
         tasks, models = chosen
-        own = replace(reading, tasks=tuple(tasks), models=tuple(models))
-        summaries[names[path]] = _summarize_one(path, asked, own)
+        path_reading = replace(reading, tasks=tuple(tasks), models=tuple(models))
+        summaries[names[path]] = _summarize_one(path, path_request, path_reading)
     if not summaries:
         raise InvalidInput(" ".join(f"{remark}." for remark in left_out))
     joined = join_summaries(summaries)
@@ -218,17 +217,17 @@ def _summarize_several(source: Any, request: Request, reading: _Reading) -> Summ
 
 def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
     members: list[Group] = []
-    asked = for_groups(request, len(groups.groups))
+    group_request = for_groups(request, len(groups.groups))
     for group in (_accepting(group, request) for group in groups.groups):
         by = dict(zip(groups.by, group.key, strict=True))
         scorer = None if group.tally is None else group.tally.scorer
-        member = _group(group.outcomes, by, asked, plan, scorer)
+        member = _group(group.outcomes, by, group_request, plan, scorer)
         if group.tally is not None:
             member = with_tally(member, group.tally)
         share, scale = group.outcomes.is_share, group.outcomes.scale
         lines = tuple(on_line_scale(line, scale, share) for line in member.lines)
         member = replace(member, task=group.task, model=group.model, lines=lines)
-        members.append(_judged(member, group.judged, asked))
+        members.append(_judged(member, group.judged, group_request))
     columns = {} if groups.columns is None else _columns(groups.columns)
     strata = [
         Stratum(member, _samples(member, group))
@@ -293,7 +292,7 @@ def _group(
         lines=tuple(with_first_lines(lines, outcomes, request, outcomes.first)),
         notes=(*group.notes, *name_notes(names, counted)),
     )
-    return with_bracket(group, outcomes, scorer)
+    return with_unscored_range(group, outcomes, scorer)
 
 
 def _check(request: Request) -> None:

@@ -1,8 +1,6 @@
-"""Groups of a summary: counts and notes from outcomes, lines from metrics.
+"""Make the groups of a summary: counts and notes from outcomes, lines from metrics.
 
-Summaries of several sources as one: tasks by models by metrics.
-
-Lines of trials that were stopped by their own outcome, estimated as they must be.
+Trials that were stopped by their own outcome get the lines of a design that allows for it.
 """
 
 from __future__ import annotations
@@ -27,10 +25,17 @@ from passband.stats.metric import (
     parse_name,
 )
 from passband.summary import notes
-from passband.summary.certified import certified_lines
 from passband.summary.default_metrics import default_metrics
-from passband.summary.problem_spread import spread_of
-from passband.summary.summary import Combined, Group, Line, Request, ScorerCounts, Summary
+from passband.summary.lines import certified_lines
+from passband.summary.summary import (
+    Combined,
+    Group,
+    Line,
+    Request,
+    ScorerCounts,
+    Summary,
+    spread_of,
+)
 
 if TYPE_CHECKING:
     from passband.stats.decision import Plan
@@ -85,10 +90,10 @@ def stopped_lines(
 
 
 def _notes(result: Estimate, request: Request, stopping: StoppedCounts | None) -> tuple[Note, ...]:
-    found = result.notes if stopping is None else (_taken(stopping), *result.notes)
+    noted = result.notes if stopping is None else (_taken(stopping), *result.notes)
     if request.certify or request.calibrate:
-        found += (no_certificate("the trials were stopped by their own outcome"),)
-    return found
+        noted += (no_certificate("the trials were stopped by their own outcome"),)
+    return noted
 
 
 def _reason(message: str, stopping: StoppedCounts | None) -> Note:
@@ -192,7 +197,7 @@ def metric_lines(
         except InvalidInput as error:
             metrics = _single_names(name)
             if len(metrics) == 1:
-                lines.append(Line(name, scorer, None, _reason_group(error)))
+                lines.append(Line(name, scorer, None, _no_estimate(error)))
                 continue
         lines += [_line(outcomes, metric, request, scorer) for metric in metrics]
     return certified_lines(lines, outcomes, request)
@@ -250,11 +255,11 @@ def _line(outcomes: Outcomes, metric: str, request: Request, scorer: str | None)
     except UnknownName:
         raise
     except InvalidInput as error:
-        return Line(metric, scorer, None, _reason_group(error))
+        return Line(metric, scorer, None, _no_estimate(error))
     return Line(result.metric, scorer, result)
 
 
-def _reason_group(error: InvalidInput) -> Note:
+def _no_estimate(error: InvalidInput) -> Note:
     make = not_enough_data if isinstance(error, NotEnoughData) else not_measurable
     return make(str(error))
 
@@ -295,17 +300,17 @@ def join_summaries(summaries: Mapping[str, Summary], *, by_model: bool = False) 
     first = next(iter(summaries.values()))
     if len(summaries) == 1 and not by_model:
         return first
-    groups = [(name, group) for name, one in summaries.items() for group in one.groups]
+    groups = [(name, group) for name, summary in summaries.items() for group in summary.groups]
     keys = _keys(groups, by_model)
     members = [replace(group, by=key) for (_, group), key in zip(groups, keys, strict=True)]
     tasks = list(dict.fromkeys(group.task for group in members))
     members.sort(key=lambda group: tasks.index(group.task))
     return Summary(
-        ", ".join(one.source for one in summaries.values()),
+        ", ".join(summary.source for summary in summaries.values()),
         first.request,
         tuple(members),
         tuple(_remarks(summaries)),
-        first.columns if len({str(one.columns) for one in summaries.values()}) == 1 else {},
+        first.columns if len({str(summary.columns) for summary in summaries.values()}) == 1 else {},
         tuple(_combined(summaries, keys)),
     )
 
@@ -328,12 +333,12 @@ def _keys(groups: Sequence[tuple[str, Group]], by_model: bool) -> list[dict[str,
 
 def _remarks(summaries: Mapping[str, Summary]) -> list[Remark]:
     """Return the remarks on all sources once, then those on some with the name of their source."""
-    found = [one.remarks for one in summaries.values()]
-    common = [remark for remark in found[0] if all(remark in others for others in found)]
+    lists = [summary.remarks for summary in summaries.values()]
+    common = [remark for remark in lists[0] if all(remark in others for others in lists)]
     rest = [
         remark._replace(text=f"{name}: {remark}")
-        for name, one in summaries.items()
-        for remark in one.remarks
+        for name, summary in summaries.items()
+        for remark in summary.remarks
         if remark not in common
     ]
     return [*common, *rest]
@@ -344,14 +349,14 @@ def _combined(
 ) -> list[Combined]:
     """Return the means over the groups of each source, with what sets that source apart."""
     combined: list[Combined] = []
-    place = 0
-    for one in summaries.values():
-        own = keys[place : place + len(one.groups)]
-        place += len(one.groups)
+    first = 0
+    for summary in summaries.values():
+        own_keys = keys[first : first + len(summary.groups)]
+        first += len(summary.groups)
         shared = {
-            name: own[0][name]
+            name: own_keys[0][name]
             for name in ("model", _RUN)
-            if own and name in own[0] and len({key[name] for key in own}) == 1
+            if own_keys and name in own_keys[0] and len({key[name] for key in own_keys}) == 1
         }
-        combined += [replace(mean, by={**shared, **mean.by}) for mean in one.combined]
+        combined += [replace(mean, by={**shared, **mean.by}) for mean in summary.combined]
     return combined

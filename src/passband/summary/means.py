@@ -1,10 +1,7 @@
-"""Weighted means over the groups of a summary: strata of a table, tasks of a run.
+"""Combine groups into weighted means: strata of a table, groups of tasks, columns of a task.
 
-The macro-average of a task that names a column to group by: each group counts the same.
-
-Groups of tasks that a run has recorded: the means over their tasks, as lm-eval defines them.
-
-Weights of strata as they are typed: a rule, shares by name, or a CSV file of them.
+A group of tasks averages as lm-eval defines it; a column that a task groups by weighs its groups
+equally, a macro-average. Weights are a rule, shares by name, or a CSV file of shares.
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ from passband.stats.interval import (
 )
 from passband.stats.metric import not_measurable, parse_metric
 from passband.summary.group import group_of, metric_lines
-from passband.summary.summary import Combined, Group, Line, Request
+from passband.summary.summary import Combined, Group, Line, Request, Weighting
 
 if TYPE_CHECKING:
     from passband.tasks import GroupMetric, TaskGroup
@@ -84,7 +81,7 @@ def combine_groups(strata: Sequence[Stratum], request: Request) -> tuple[Combine
             )
         members[name] = stratum
     return tuple(
-        _combined(
+        _mean_of_strata(
             members, request, request.weights, {} if len(by_model) == 1 else {"model": model or ""}
         )
         for model, members in by_model.items()
@@ -113,7 +110,7 @@ def stratum_name(group: Group) -> str:
     return " / ".join(value for name, value in group.by.items() if name != "model")
 
 
-def _combined(
+def _mean_of_strata(
     strata: Mapping[str, Stratum], request: Request, weights: Weights, by: Mapping[str, str]
 ) -> Combined:
     check_names(strata)
@@ -124,7 +121,9 @@ def _combined(
         if all(line.metric in stratum.samples for stratum in strata.values())
     ]
     lines = [combined_line(label, strata, request, weights) for label in labels]
-    weighting = weights if isinstance(weights, str) else "given"
+    weighting: Weighting = "given"
+    if isinstance(weights, str):
+        weighting = "size" if weights == "size" else "equal"
     given = None if isinstance(weights, str) else dict(weights)
     return Combined("all", weighting, tuple(strata), tuple(lines), dict(by), given)
 
@@ -150,8 +149,14 @@ def combined_line(
     sample = next(iter(samples.values()))
     try:
         outcomes = on_one_scale({name: sample.outcomes for name, sample in samples.items()})
-        scored = {name: each.counted(request.policy) for name, each in outcomes.items()}
-        metric = parse_metric(sample.metric, max(each.most_trials() for each in scored.values()))
+        scored = {
+            name: stratum_outcomes.counted(request.policy)
+            for name, stratum_outcomes in outcomes.items()
+        }
+        metric = parse_metric(
+            sample.metric,
+            max(stratum_outcomes.most_trials() for stratum_outcomes in scored.values()),
+        )
         estimate, _ = combined_estimate(
             outcomes, scored, metric, weights, request.over, request.level, request.policy
         )
@@ -159,13 +164,15 @@ def combined_line(
         estimate = weighed(estimate, metric.k, evidence_of_all(scored.values()))
     except InvalidInput as error:
         return replace(first, estimate=None, reason=not_measurable(str(error)))
-    own = [line.estimate for line in lines.values() if line.estimate is not None]
+    estimates = [line.estimate for line in lines.values() if line.estimate is not None]
     estimate = replace(
         estimate,
-        metric=own[0].metric,
-        n_trials=sum(one.n_trials for one in own),  # of reduced trials, those that were reduced
-        left_out=sum(one.left_out for one in own),
-        n_unscored=sum(one.n_unscored for one in own),
+        metric=estimates[0].metric,
+        n_trials=sum(
+            part_estimate.n_trials for part_estimate in estimates
+        ),  # of reduced trials, those that were reduced
+        left_out=sum(part_estimate.left_out for part_estimate in estimates),
+        n_unscored=sum(part_estimate.n_unscored for part_estimate in estimates),
         notes=(*_kept(estimate.notes, request), *_uncertified(request)),
     )
     return replace(first, estimate=estimate, reason=None)
@@ -248,13 +255,13 @@ def _stratum(
     members: Outcomes | None = None
     for line in group.lines:
         sample = samples.get(line.metric)
-        part = None if sample is None else _part(sample.outcomes, labels, name)
-        if sample is None or part is None:
+        members_of = None if sample is None else _part(sample.outcomes, labels, name)
+        if sample is None or members_of is None:
             continue
-        members = members or part
-        measured, *_ = metric_lines(part, [sample.metric], request, line.scorer)
+        members = members or members_of
+        measured, *_ = metric_lines(members_of, [sample.metric], request, line.scorer)
         lines.append(replace(line, estimate=measured.estimate, reason=measured.reason))
-        parts[line.metric] = replace(sample, outcomes=part)
+        parts[line.metric] = replace(sample, outcomes=members_of)
     if members is None:  # none of its problems has been asked yet
         return Stratum(replace(group, by={"": name}, lines=()), {})
     counted = group_of(members, request, {"": name}, task=group.task, model=group.model)
@@ -264,7 +271,7 @@ def _stratum(
 def _part(outcomes: Outcomes, labels: Mapping[str, str], name: str) -> Outcomes | None:
     from passband.readers import select
 
-    where = [place for place, key in enumerate(outcomes.problems) if labels.get(key) == name]
+    where = [index for index, key in enumerate(outcomes.problems) if labels.get(key) == name]
     return select(outcomes, where) if where else None
 
 
@@ -288,7 +295,7 @@ def combine_tasks(
         combined
         for group in groups
         for model in models
-        for combined in _combined_task_groups(
+        for combined in _task_group_means(
             group,
             {s.group.task or "": s for s in strata if s.group.model == model},
             request,
@@ -297,18 +304,18 @@ def combine_tasks(
     )
 
 
-def _combined_task_groups(
+def _task_group_means(
     group: TaskGroup, runs: Mapping[str, Stratum], request: Request, by: Mapping[str, str]
 ) -> list[Combined]:
-    """Return the lines of a group; one for each weighting that its metrics have."""
+    """Return the means of a group of tasks, one per weighting of its metrics."""
     present = {name: runs[name] for name in group.tasks if name in runs}
     if not present:
         return []
-    by_weighting: dict[str, list[Line]] = {}
+    by_weighting: dict[Weighting, list[Line]] = {}
     for metric in group.metrics:
-        weighting = "size" if metric.weight_by_size else "equal"
+        weighting: Weighting = "size" if metric.weight_by_size else "equal"
         lines = by_weighting.setdefault(weighting, [])
-        for label in _labels_task_groups(metric, present, request):
+        for label in _labels_to_average(metric, present, request):
             if all(line.metric != label for line in lines):
                 lines.append(_line(label, group, present, request, weighting))
     name = group.alias or group.name
@@ -319,10 +326,10 @@ def _combined_task_groups(
     ]
 
 
-def _labels_task_groups(
+def _labels_to_average(
     metric: GroupMetric, runs: Mapping[str, Stratum], request: Request
 ) -> list[str]:
-    """Return the labels of the lines that a group averages: its metric, or those asked for."""
+    """Return the labels of lines to average: those requested, or the group's metric."""
     return list(
         dict.fromkeys(
             line.metric
@@ -342,7 +349,7 @@ def _line(
     group: TaskGroup,
     runs: Mapping[str, Stratum],
     request: Request,
-    weighting: str,
+    weighting: Weighting,
 ) -> Line:
     for task in group.tasks:
         if task not in runs:

@@ -1,4 +1,4 @@
-"""The metrics that a task lists, measured on recorded trials.
+"""Measure the metrics that a task lists on recorded trials.
 
 A line of `metric_list` names a scorer, how the trials of a problem become one value
 (`repeat_aggregation`), and how problems are combined. Everything needed is in the trials table:
@@ -29,7 +29,7 @@ from passband.summary.browse.problems import (
     read_problem_scores,
     read_scores_alone,
 )
-from passband.summary.line_scale import OF_ONE_SCALE
+from passband.summary.lines import OF_ONE_SCALE
 from passband.summary.means import Sample
 from passband.summary.summary import Line, Request
 from passband.tasks import MetricEntry
@@ -121,7 +121,7 @@ class MetricList:
     def _averaged(self, entry: MetricEntry) -> EntryResult:
         """Estimate from the trials themselves: a mean, pass@k, or another metric by name."""
         from passband.stats.interval import estimate
-        from passband.summary.certified import certified_estimate
+        from passband.summary.lines import certified_estimate
 
         sample = self._all_trials(entry)
         sample.outcomes.under(self._request.policy).require(1)
@@ -201,7 +201,7 @@ class MetricList:
             )
         scorer = self._run.scorer(entry.scorer)
         values, remarks = self._values(entry)
-        present = [each for each in self.problems if values[each.problem.number] is not None]
+        present = [scores for scores in self.problems if values[scores.problem.number] is not None]
         if not present:
             raise NotEnoughData(_NO_SCORE)
         outcomes = self._one_each(present, values, entry)
@@ -226,10 +226,10 @@ class MetricList:
         """Return the values of the problems that have one, as one trial of each."""
         from passband.stats.data import Outcomes
 
-        present = [each for each in problems if values[each.problem.number] is not None]
+        present = [scores for scores in problems if values[scores.problem.number] is not None]
         is_score = entry.repeat_aggregation in OF_ONE_SCALE
         scale = self._run.scale(self._run.scorer(entry.scorer)) if is_score else None
-        rows = [[values[each.problem.number]] for each in present]
+        rows = [[values[scores.problem.number]] for scores in present]
         return Outcomes.from_array(rows, clusters=_clusters(present), scale=scale)
 
     def _trials_used(
@@ -238,7 +238,7 @@ class MetricList:
         if entry.repeat_aggregation == "first":
             return [1] * len(present)
         failure = self._failure(self._run.scorer(entry.scorer))
-        return [len(each.scored(scorer, entry.first, failure).scores) for each in present]
+        return [len(scores.scored(scorer, entry.first, failure).scores) for scores in present]
 
     def _failure(self, scorer: ScorerRecord) -> float | None:
         """Return the score of a trial without one; None where such trials are left out."""
@@ -267,7 +267,7 @@ class MetricList:
         if not present:
             raise NotEnoughData(_NO_SCORE)
         predictions = list(firsts.values())
-        references = [list(each.problem.record["targets"]) for each in present]
+        references = [list(scores.problem.record["targets"]) for scores in present]
         clusters = _clusters(present)
         value = corpus_value(entry.aggregation, predictions, references)
         replicates = corpus_replicates(
@@ -345,7 +345,7 @@ def _percentile(value: float, replicates: Floats, units: int, request: Request) 
 
 def _clusters(problems: Sequence[ProblemScores]) -> list[str] | None:
     """Return the cluster of each problem, if every one has a cluster."""
-    clusters = [each.problem.cluster for each in problems]
+    clusters = [scores.problem.cluster for scores in problems]
     named = [cluster for cluster in clusters if cluster is not None]
     return named if len(named) == len(clusters) else None
 

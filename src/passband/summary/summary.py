@@ -5,9 +5,11 @@ A group holds the trials of one model on one task, or whatever the columns of a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from passband.display import Displayed
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
@@ -15,17 +17,75 @@ from passband.files import Framed, Kind
 from passband.notes import Note
 from passband.readers import Remark
 from passband.stats import Over
-from passband.stats.data import COUNTS_FIXED, Evidence, Policy, titled
+from passband.stats.data import COUNTS_FIXED, Evidence, Outcomes, Policy, titled
 from passband.stats.interval import Estimate, Weights
 from passband.summary.judged.result import JudgeResult
-from passband.summary.problem_spread import Spread
-from passband.summary.program_outcomes import ProgramResult
-from passband.summary.unscored_range import Bracket
+from passband.summary.unscored_range import UnscoredRange
 from passband.summary.until import UntilResult
 
 if TYPE_CHECKING:
     from passband.adaptive import Step
     from passband.stats.judged import Prices
+
+
+def choice_lines(first: int | None, accept: Sequence[str]) -> list[str]:
+    """Return sentences on the trials used and the findings accepted.
+
+    >>> choice_lines(2, ["drift", "trials-related"])
+    ['only the first 2 trials of each problem are used', 'accepted: drift, trials-related']
+    """
+    lines = []
+    if first is not None:
+        trials = "trial" if first == 1 else f"{first} trials"
+        used = "is" if first == 1 else "are"
+        lines.append(f"only the first {trials} of each problem {used} used")
+    if accept:
+        lines.append(f"accepted: {', '.join(dict.fromkeys(accept))}")
+    return lines
+
+
+_MOST = 240  # blocks of problems; more than any terminal has columns
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Success rates of problems, easiest first, and how many are always, sometimes, never right."""
+
+    always: int
+    sometimes: int
+    never: int
+    levels: tuple[float, ...]  #: mean success rates of blocks of problems of equal size
+
+
+def spread_of(outcomes: Outcomes) -> Spread | None:
+    """Return the distribution of the problems that have a score; None if scores are not 0 or 1.
+
+    >>> spread_of(Outcomes.from_counts([8, 4, 0, 8], 8))
+    Spread(always=2, sometimes=1, never=1, levels=(1.0, 1.0, 0.5, 0.0))
+    """
+    if outcomes.successes is None or not outcomes.n_trials:
+        return None
+    is_asked = outcomes.trials > 0
+    successes, trials = outcomes.successes[is_asked], outcomes.trials[is_asked]
+    rates = np.sort(successes / trials)[::-1]
+    always, never = int((successes == trials).sum()), int((successes == 0).sum())
+    blocks = np.array_split(rates, min(len(rates), _MOST))
+    levels = tuple(float(block.mean()) for block in blocks)
+    return Spread(always, len(rates) - always - never, never, levels)
+
+
+@dataclass(frozen=True)
+class ProgramResult:
+    """The outcomes of the programs of a group, and its verdicts that were given again."""
+
+    outcomes: Mapping[str, int] = field(hash=False)  #: "passed", "failed", "timed out", ...
+    missing: int  #: answers without a program
+    again: int = 0  #: verdicts that were given again
+    gained: int = 0  #: of them, failed first and then passed
+    lost: int = 0  #: of them, passed first and then failed
+    low: float | None = None  #: of the share of verdicts that change, by Jeffreys' interval
+    high: float | None = None
+    late: int = 0  #: programs that timed out and pass in twice the time
 
 
 _OF_ESTIMATES: dict[str, Kind] = {
@@ -152,7 +212,9 @@ class Group:
     lines: tuple[Line, ...] = ()
     adaptive: AdaptiveResult | None = None  #: of an adaptive test
     until: UntilResult | None = None  #: where the rule of a run with --until stands
-    bracket: Bracket | None = None  #: of trials without a score, where wider than the interval
+    bracket: UnscoredRange | None = (
+        None  #: of trials without a score, where wider than the interval
+    )
     judge: JudgeResult | None = None  #: of scores that are a judge's
     #: trials that were cut short and are scored all the same, by status
     incomplete: Mapping[str, int] = field(default_factory=dict, hash=False)
@@ -176,12 +238,15 @@ class Group:
         return self.statuses.get("truncated", 0) + self.incomplete.get("truncated", 0)
 
 
+Weighting = Literal["equal", "size", "given"]
+
+
 @dataclass(frozen=True)
 class Combined:
     """Weighted means over groups, the strata: a macro-average, or a group of tasks."""
 
     name: str  #: of the group of tasks; "all" for all groups of a source
-    weighting: str  #: "equal", "size" or "given"
+    weighting: Weighting
     strata: tuple[str, ...]  #: names of the groups
     lines: tuple[Line, ...]
     by: Mapping[str, str] = field(default_factory=dict, hash=False)  #: what sets it apart

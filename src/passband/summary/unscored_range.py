@@ -1,4 +1,4 @@
-"""The bracket of a headline metric: its value with every trial without a score wrong, and right."""
+"""Bound a metric by counting every unscored trial as wrong, then as right."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Bracket:
-    """How far trials without a score could move a metric, where that is beyond its interval."""
+class UnscoredRange:
+    """Range of a metric over the scores that unscored trials may have, if beyond its interval."""
 
     metric: str  #: the label of the line
     low: float  #: every trial without a score a failure
     high: float  #: every one a success
 
 
-def with_bracket(group: Group, outcomes: Outcomes, scorer: str | None) -> Group:
-    """Return the group with the bracket of its first metric that has one, if it is wide.
+def with_unscored_range(group: Group, outcomes: Outcomes, scorer: str | None) -> Group:
+    """Return the group with the range of its first metric that has one, if it is wide.
 
-    Losing trials is harmless as long as the bracket is narrower than the interval; beyond that,
+    Losing trials is harmless as long as this range is narrower than the interval; beyond that,
     the interval understates what is not known.
     """
     if not outcomes.n_unscored:
@@ -36,7 +36,7 @@ def with_bracket(group: Group, outcomes: Outcomes, scorer: str | None) -> Group:
         name = metric_of(line, scorer)
         extremes = None if name is None else bounds(outcomes, name)
         if line.estimate is not None and extremes is not None:
-            bracket = Bracket(line.metric, *extremes)
+            bracket = UnscoredRange(line.metric, *extremes)
             return replace(group, bracket=bracket) if _is_wide(bracket, line.estimate) else group
     return group
 
@@ -55,7 +55,7 @@ def metric_of(line: Line, scorer: str | None) -> str | None:
     return "avg" if line.reduction == "mean" else None
 
 
-def _is_wide(bracket: Bracket, estimate: Estimate) -> bool:
+def _is_wide(bracket: UnscoredRange, estimate: Estimate) -> bool:
     if estimate.low is None or estimate.high is None:
         return bracket.high > bracket.low
     return bracket.high - bracket.low > estimate.high - estimate.low

@@ -1,4 +1,4 @@
-"""Where a run with a width rule stands, from its trials table alone, and what that guarantees."""
+"""Report the status and guarantee of a run with --until, from its trials table."""
 
 from __future__ import annotations
 
@@ -132,9 +132,9 @@ def until_result(
         stop = replay(rule, _rounds(trials, run))
     except InvalidInput:
         return None
-    found = _result(rule.as_json(), stop, trials.beyond_rounds(run))
+    result = _result(rule.as_json(), stop, trials.beyond_rounds(run))
     against = evidence.against(rule.over, rule.k)
-    return found if against is None else replace(found, low=None, high=None, against=against.text)
+    return result if against is None else replace(result, low=None, high=None, against=against.text)
 
 
 def _result(rule: dict[str, object], stop: WidthStop | None, left_out: int) -> UntilResult:

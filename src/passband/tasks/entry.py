@@ -17,10 +17,11 @@ below it, whatever groups lie between.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from passband.json_values import json_values
 from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.file.yaml_file import YamlFile, read_yaml
 
@@ -47,7 +48,7 @@ class TaskGroup:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict, as runs record it."""
-        return asdict(self)
+        return json_values(self)
 
     @staticmethod
     def of(values: Mapping[str, Any]) -> TaskGroup:

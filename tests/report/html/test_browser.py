@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from passband.report.html.report import report_page
-from passband.summary.compare.models import Contest
+from passband.summary.compare.models import ComparisonOptions
 from passband.summary.findings.several import compared_findings
 from passband.summary.findings.sources import read_findings
 from passband.trials.encoding import canonical_json
@@ -71,7 +71,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
     assert run("run", "arithmetic:adaptive", "--model", "tiny", "--out", adaptive).code == 0
     chosen = {"one": runs[1:2], "two": runs[:2], "three": runs, "adaptive": [adaptive]}
     for name, paths in chosen.items():
-        compared = None if len(paths) == 1 else compared_findings(paths, Contest())
+        compared = None if len(paths) == 1 else compared_findings(paths, ComparisonOptions())
         page = report_page(read_findings(paths), compared=compared)
         (folder / f"{name}.html").write_text(page, "utf-8")
     return Pages(folder)

@@ -10,7 +10,7 @@ import pytest
 from passband.report.html.report import report_page
 from passband.report.html.several import compared_charts, compared_part
 from passband.report.html.several_text import SeveralText
-from passband.summary.compare.models import Contest
+from passband.summary.compare.models import ComparisonOptions
 from passband.summary.findings.several import (
     ComparedFindings,
     compared_findings,
@@ -39,7 +39,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def found(runs: dict[str, Path], *names: str, margin: float | None = None) -> ComparedFindings:
-    return compared_findings([runs[name] for name in names], Contest(margin=margin))
+    return compared_findings([runs[name] for name in names], ComparisonOptions(margin=margin))
 
 
 def text_of(page: str) -> str:
@@ -107,7 +107,7 @@ def test_three_models_have_rank_intervals_and_no_ranks_as_numbers(runs: dict[str
 
 def test_every_run_follows_the_comparison(runs: dict[str, Path]) -> None:
     paths = [runs["low"], runs["high"]]
-    page = report_page(read_findings(paths), compared=compared_findings(paths, Contest()))
+    page = report_page(read_findings(paths), compared=compared_findings(paths, ComparisonOptions()))
     assert page.index("Flipped problems") < page.index("Each run") < page.index('id="run-2"')
     assert "<title>high against low on sums</title>" in page
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)
@@ -118,7 +118,7 @@ def test_every_run_follows_the_comparison(runs: dict[str, Path]) -> None:
 def test_names_from_right_to_left_turn_no_sentence_and_no_difference(tmp_path: Path) -> None:
     names = ["שלום", "עולם", "c"]
     sources = [filled(tmp_path / str(at), wins(at, 0.5), model=n) for at, n in enumerate(names)]
-    findings = compared_findings(sources, Contest())
+    findings = compared_findings(sources, ComparisonOptions())
     part = compared_part(findings)
     assert "<bdi>שלום</bdi>" in part.header
     assert not re.search('<(h1|p|li)[^>]*dir="auto"', part.header + part.body)
@@ -129,7 +129,7 @@ def test_names_from_right_to_left_turn_no_sentence_and_no_difference(tmp_path: P
 def test_a_page_names_sources_without_their_folders(runs: dict[str, Path]) -> None:
     sources = [runs["low"], runs["high"]]
     read = read_findings(sources)
-    page = report_page(read, compared=compared_sources(sources, read, Contest()))
+    page = report_page(read, compared=compared_sources(sources, read, ComparisonOptions()))
     assert str(sources[0].parent) not in page
     assert "low: run directory: " in page
 
@@ -139,7 +139,7 @@ def test_graded_scores_differ_by_no_points(tmp_path: Path) -> None:
         filled(tmp_path / name, [[rate, 0.5]] * 9 + [[rate / 2, 1]] * 9, model=name)
         for name, rate in (("a", 0.25), ("b", 0.75))
     ]
-    part = compared_part(compared_findings(sources, Contest()))
+    part = compared_part(compared_findings(sources, ComparisonOptions()))
     assert "The mean score of b is 0." in part.body
     assert "points" not in part.body
 
@@ -147,6 +147,8 @@ def test_graded_scores_differ_by_no_points(tmp_path: Path) -> None:
 def test_names_are_text_wherever_they_appear(runs: dict[str, Path]) -> None:
     paths = [runs["low"], runs["evil"], runs["high"]]
     for chosen in (paths[:2], paths):
-        page = report_page(read_findings(chosen), compared=compared_findings(chosen, Contest()))
+        page = report_page(
+            read_findings(chosen), compared=compared_findings(chosen, ComparisonOptions())
+        )
         assert "<img" not in page
         assert "&lt;/script&gt;&lt;img" in page

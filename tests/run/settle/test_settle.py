@@ -22,8 +22,8 @@ from passband.score.scorer import Reference
 from passband.stats.interval.default.wilson import level_of
 from passband.stats.sequential.spending import boundaries_spending
 from passband.summary.gate.policy import GatePolicy, MetricRule, TaskRule
-from passband.summary.gate.settled import GateLook
-from passband.summary.gate.sources import Reading
+from passband.summary.gate.result import GateLook
+from passband.summary.gate.sources import GateReading
 from passband.tasks.task import Task
 from passband.trials.reader import Trials
 from support.runs.runs import Notes
@@ -95,7 +95,7 @@ def ask(
 
 def request(base: Path, new: Path, **options: Any) -> SettleRequest:
     policy = options.pop("policy", GatePolicy(tolerance=0.08))
-    return SettleRequest(base, new, policy, Reading(), **{"max_rounds": 8, **options})
+    return SettleRequest(base, new, policy, GateReading(), **{"max_rounds": 8, **options})
 
 
 def settle(settling: Settling, looks: list[GateLook] | None = None) -> Any:

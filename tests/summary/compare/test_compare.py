@@ -15,13 +15,13 @@ from passband.readers.run_counts import RunTally
 from passband.stats.decision.family import family_of
 from passband.stats.decision.ranking.simultaneous import holm
 from passband.summary.compare.compare import ComparisonSummary, compare_sources
-from passband.summary.compare.models import Contest
+from passband.summary.compare.models import ComparisonOptions
 from passband.summary.compare.remarks import sandbox_remarks
 from support.runs.commands import run
 from support.samples.inspect_logs import sample, write_eval
 from support.samples.stores import filled
 
-METRIC = Contest(("pass@1",))
+METRIC = ComparisonOptions(("pass@1",))
 
 
 def wins(seed: int, problems: int = 8) -> list[list[float]]:
@@ -85,7 +85,7 @@ def test_every_shared_task_has_its_row(runs: tuple[Path, Path]) -> None:
 
 def test_verdicts_allow_for_all_tasks_and_metrics(runs: tuple[Path, Path]) -> None:
     filled(runs[0], wins(9), task="even")
-    summary = compare_sources(runs, Contest(("pass@1,4", "pass^2")))
+    summary = compare_sources(runs, ComparisonOptions(("pass@1,4", "pass^2")))
     found = [one for task in summary.tasks for one in task.comparisons]
     assert [one.family for one in found] == [6] * 6
     assert [one.p_adjusted for one in found] == holm([one.p_value or 1.0 for one in found])
@@ -97,7 +97,7 @@ def test_verdicts_allow_for_all_tasks_and_metrics(runs: tuple[Path, Path]) -> No
 
 def test_rankings_allow_for_all_tasks_and_metrics(runs: tuple[Path, Path], tmp_path: Path) -> None:
     filled(tmp_path / "c", wins(5), task="sums")
-    summary = compare_sources([*runs, tmp_path / "c"], Contest(("pass@1", "pass@4")))
+    summary = compare_sources([*runs, tmp_path / "c"], ComparisonOptions(("pass@1", "pass@4")))
     (task,) = [task for task in summary.tasks if task.task == "sums"]
     assert [one.family for one in task.rankings] == [2, 2]
     pairs = [pair for one in task.rankings for pair in one.pairs]
@@ -136,7 +136,7 @@ def test_different_scorers_are_named(tmp_path: Path) -> None:
     others = [{**row, "scores": {"rating": {"value": n}}} for n, row in enumerate(rows)]
     a, b = write_eval(tmp_path / "a.eval", rows), write_eval(tmp_path / "b.eval", rows[:5])
     c = write_eval(tmp_path / "c.eval", others, eval={"scorers": [{"name": "rating"}]})
-    metric = Contest(("avg",))
+    metric = ComparisonOptions(("avg",))
     (remark,) = important(compare_sources([a, c], metric))
     assert "scored by match and rating, which may differ in scale" in remark
     assert not important(compare_sources([a, b], metric))
@@ -167,7 +167,7 @@ def test_other_problems_under_the_same_ids_are_named(tmp_path: Path) -> None:
     )
 
     def targets_note(*sources: Path, paired: bool = True) -> list[str]:
-        (task,) = compare_sources(sources, Contest(paired=paired)).tasks
+        (task,) = compare_sources(sources, ComparisonOptions(paired=paired)).tasks
         (first, *_) = task.comparisons
         notes = [note.text for note in first.notes if note.code == "different-targets"]
         assert (first.decision.verdict == "not-comparable") == bool(notes)
@@ -252,7 +252,7 @@ def test_three_models_are_not_unpaired(tmp_path: Path) -> None:
     rows = [(m, p, (p + len(m)) % 2) for m in ("x", "yy", "zzz") for p in range(6)]
     path = table(tmp_path / "t.csv", "model,problem,passed", rows)
     with pytest.raises(InvalidInput, match="three or more models are compared on the problems"):
-        compare_sources([path], Contest(("pass@1",), paired=False))
+        compare_sources([path], ComparisonOptions(("pass@1",), paired=False))
 
 
 def test_different_pairs_of_models_share_a_table(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from passband.summary.eva.composites import (
     BUILT_IN,
     Composite,
     Composites,
-    MetricRule,
+    PassRule,
     Threshold,
     read_composites,
 )
@@ -52,9 +52,9 @@ def test_those_of_eva() -> None:
         "agent_speech_fidelity": Threshold(">=", 0.95),
     }
     assert rules.composites[5].components == ("EVA-A_pass", "EVA-X_pass")
-    assert rules.rule("turn_taking") == MetricRule(0.8)
-    assert rules.rule("response_speed") == MetricRule(None, False, True)
-    assert rules.rule("anything") == MetricRule()
+    assert rules.rule("turn_taking") == PassRule(0.8)
+    assert rules.rule("response_speed") == PassRule(None, False, True)
+    assert rules.rule("anything") == PassRule()
     assert rules.tolerance == 1e-9
 
 

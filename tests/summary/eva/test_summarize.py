@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import passband
 from passband import InvalidInput, MetricsSummary, Outcomes, estimate, metrics_summary
-from passband.summary.eva.document import CompositeEntry, MetricEntry, schema
+from passband.summary.eva.document import CompositeEntry, MetricFields, schema
 from passband.trials.rows import ScoreRow, Status, TrialRow
 from support.fuzz.properties import one_in
 from support.runs.commands import run as command
@@ -528,7 +528,7 @@ def test_fields_of_eva_are_all_there(tmp_path: Path) -> None:
         document["data_quality"]["metrics_with_per_turn_nones"]["faithfulness"]["none_turns"] == 5
     )
     assert document["provenance"]["source"] == "run"
-    names = set(MetricEntry.model_fields)
+    names = set(MetricFields.model_fields)
     assert names >= {"mean", "min", "max", "count", "none_count", "error_count", "missing_count"}
 
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from passband.summary.findings.progress import Progress, progress_of
+from passband.summary.findings.progress import RecordedProgress, progress_of
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, TrialRow
 from passband.trials.store import Store
@@ -19,7 +19,7 @@ def written(directory: Path, config: dict[str, int], count: int) -> Store:
     return store
 
 
-def progress(directory: Path) -> Progress:
+def progress(directory: Path) -> RecordedProgress:
     with Trials(directory, trusted=True) as trials:
         return progress_of(trials, trials.run())
 

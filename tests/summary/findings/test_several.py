@@ -9,13 +9,13 @@ import pytest
 from passband import InvalidInput, compare, compare_all
 from passband.readers import read
 from passband.stats.decision.ranking.simultaneous import holm
-from passband.summary.compare.models import Contest
+from passband.summary.compare.models import ComparisonOptions
 from passband.summary.findings.scan import RIGHT
 from passband.summary.findings.several import ComparedFindings, compared_findings
 from support.samples.inspect_logs import sample, write_eval
 from support.samples.stores import filled
 
-CONTEST = Contest()
+OPTIONS = ComparisonOptions()
 
 
 def wins(seed: int, rate: float, trials: int = 4, problems: int = 30) -> list[list[float]]:
@@ -38,7 +38,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def pair(runs: list[Path]) -> ComparedFindings:
-    return compared_findings(runs[:2], CONTEST)
+    return compared_findings(runs[:2], OPTIONS)
 
 
 def test_two_models_have_differences_for_both_targets(
@@ -88,7 +88,7 @@ def test_changed_problems_come_with_texts_and_the_trials_of_both(pair: ComparedF
 
 def test_texts_stop_at_their_number_of_bytes(runs: list[Path]) -> None:
     few, none = (
-        compared_findings(runs[:2], CONTEST, transcripts=count).tasks[0].changes for count in (8, 0)
+        compared_findings(runs[:2], OPTIONS, transcripts=count).tasks[0].changes for count in (8, 0)
     )
     assert few is not None
     assert none is not None
@@ -99,7 +99,7 @@ def test_texts_stop_at_their_number_of_bytes(runs: list[Path]) -> None:
 
 
 def test_three_models_are_ranked_where_all_were_asked(runs: list[Path]) -> None:
-    found = compared_findings(runs, CONTEST)
+    found = compared_findings(runs, OPTIONS)
     sums, zeros = found.tasks
     assert found.pair is None
     assert found.models == ("low", "high", "other")
@@ -124,7 +124,7 @@ def test_counts_are_of_all_trials_of_a_model(pair: ComparedFindings) -> None:
 def test_graded_scores_have_means(tmp_path: Path) -> None:
     a = filled(tmp_path / "a", [[3.0, 5.0], [1.0, 2.0], [7.0, 9.0]])
     b = filled(tmp_path / "b", [[4.0, 6.0], [1.0, 4.0], [8.0, 8.0]])
-    (task,) = compared_findings([a, b], CONTEST).tasks
+    (task,) = compared_findings([a, b], OPTIONS).tasks
     assert [one.metric for one in task.metrics] == ["avg", "max@2"]
     assert not task.is_share
 
@@ -132,7 +132,7 @@ def test_graded_scores_have_means(tmp_path: Path) -> None:
 def test_a_log_is_compared_with_a_run(tmp_path: Path) -> None:
     log = write_eval(tmp_path / "log.eval", [sample(f"p{at}", 1, "C") for at in range(3)])
     run = filled(tmp_path / "run", [[1.0], [0.0], [0.0]])
-    (task,) = compared_findings([log, run], CONTEST).tasks
+    (task,) = compared_findings([log, run], OPTIONS).tasks
     assert task.changes is not None
     assert (task.changes.worsened, task.changes.improved) == (2, 0)
     assert all(None not in one.asked for one in task.changes.most)
@@ -144,17 +144,17 @@ def test_a_table_without_texts_is_compared_too(tmp_path: Path) -> None:
         path = tmp_path / f"{name}.csv"
         path.write_text("problem,score\n" + "".join(f"p{at},{score}\n" for at in range(4)))
         paths.append(path)
-    (task,) = compared_findings(paths, CONTEST).tasks
+    (task,) = compared_findings(paths, OPTIONS).tasks
     assert task.changes is not None
     assert task.changes.improved == 4
 
 
 def test_bad_input_is_refused_as_by_compare(tmp_path: Path, runs: list[Path]) -> None:
     with pytest.raises(InvalidInput, match="cannot be compared with itself"):
-        compared_findings([runs[0], runs[0]], CONTEST)
+        compared_findings([runs[0], runs[0]], OPTIONS)
     with pytest.raises(InvalidInput, match="a margin or another test is for two models"):
-        compared_findings(runs, Contest(margin=0.1), tasks=["sums"])
+        compared_findings(runs, ComparisonOptions(margin=0.1), tasks=["sums"])
     other = tmp_path / "other.csv"
     other.write_text("problem,score\nx,1\ny,0\n")
     with pytest.raises(InvalidInput, match="no problem is on both sides"):
-        compared_findings([runs[2], other], CONTEST)
+        compared_findings([runs[2], other], OPTIONS)

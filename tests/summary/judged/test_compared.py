@@ -9,7 +9,7 @@ from passband import InvalidInput
 from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import enter_labels
 from passband.summary.compare.compare import compare_sources
-from passband.summary.compare.models import Contest
+from passband.summary.compare.models import ComparisonOptions
 from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.sources import gate_sources
 from passband.summary.judged.compared import plain_name
@@ -56,11 +56,15 @@ def test_labels_correct_the_difference(pair: tuple[Path, Path]) -> None:
 
 def test_what_labels_cannot_correct_is_refused(pair: tuple[Path, Path]) -> None:
     label(pair)
-    for contest in (Contest(paired=False), Contest(test="exact"), Contest(policy="fail")):
+    for options in (
+        ComparisonOptions(paired=False),
+        ComparisonOptions(test="exact"),
+        ComparisonOptions(policy="fail"),
+    ):
         with pytest.raises(InvalidInput, match="leave out"):
-            compare_sources(pair, contest)
+            compare_sources(pair, options)
     with pytest.raises(InvalidInput, match="labelled trials"):
-        compare_sources(pair, Contest(("pass@2",)))
+        compare_sources(pair, ComparisonOptions(("pass@2",)))
 
 
 def test_other_judges_are_not_compared(pair: tuple[Path, Path], tmp_path: Path) -> None:

@@ -13,9 +13,7 @@ from passband.readers.judged import Labels, judge_of
 from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import LabelRequest, enter_labels
 from passband.stats.judged import (
-    JudgeAgreement,
     Judged,
-    JudgedSplit,
     Prices,
     corrected,
     draw_labels,
@@ -25,7 +23,6 @@ from passband.summary.json import schema
 from passband.summary.judged.correction import one_sided, shared_name
 from passband.summary.judged.prices import parse_prices, read_prices
 from passband.summary.judged.result import JudgeResult
-from passband.summary.judged.wire import judge_json
 from passband.summary.summary import Summary
 from support.runs.judged_runs import JUDGE, Truth, fill, judged_run
 
@@ -342,21 +339,10 @@ def test_json_holds_all_of_it(tmp_path: Path) -> None:
     jsonschema.validate(values, schema())
 
 
-def test_the_models_have_every_field() -> None:
-    from passband.summary.judged import wire
-
-    for model, cls in (
-        (wire.JudgeModel, JudgeResult),
-        (wire._Agreement, JudgeAgreement),
-        (wire._Split, JudgedSplit),
-        (wire.PricesModel, Prices),
-    ):
-        assert set(model.model_fields) == {field.name for field in dataclasses.fields(cls)}
-
-
 def test_a_judge_without_labels_is_plain_json(tmp_path: Path) -> None:
     judged_run(tmp_path / "run", spec=JUDGE)
-    values = judge_json(judge(summarize(tmp_path / "run")))
+    (group,) = summarize(tmp_path / "run").as_json()["groups"]
+    values = group["judge"]
     assert (values["scorer"], values["agreement"], values["labellers"]) == ("quality", None, [])
 
 

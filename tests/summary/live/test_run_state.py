@@ -9,7 +9,7 @@ import pytest
 
 from passband.summary.live.judge_usage import JudgeUsage
 from passband.summary.live.run_figures import RunNumbers, numbers_of
-from passband.summary.live.run_state import Pace, Standing, is_going_on, session_rate, standing_of
+from passband.summary.live.run_state import Pace, RunState, is_going_on, session_rate, state_of
 from passband.trials.reader import Trials
 from passband.trials.records import SessionRecord
 from passband.trials.rows import TrialRow
@@ -23,16 +23,16 @@ def test_a_finished_run_is_complete_and_a_limited_one_is_stopped(tmp_path: Path)
     bench.play(task=sums(3), n=2)
     with Trials(bench.directory) as trials:
         run = trials.run()
-        standing = standing_of(trials, run, going_on=is_going_on(trials))
+        standing = state_of(trials, run, going_on=is_going_on(trials))
         assert (standing.state, standing.done, standing.planned) == ("complete", 6, 6)
         assert standing.left == 0
-        assert standing_of(trials, run, going_on=True).state == "running"
+        assert state_of(trials, run, going_on=True).state == "running"
     with writing(tmp_path / "part") as store:
         number, _ = begin(store)
         store.append(number, [TrialRow(0, 0, "ok", "x"), TrialRow(1, 0, "refused", "no")])
         store.set_config(number, {"metrics": [], "n": 2})
     with Trials(tmp_path / "part") as trials:
-        standing = standing_of(trials, trials.run(), going_on=False)
+        standing = state_of(trials, trials.run(), going_on=False)
     assert (standing.state, standing.planned, standing.left) == ("stopped", 6, 4)
     assert standing.failed == {"refused": 1}
 
@@ -41,13 +41,13 @@ def test_without_a_plan_equal_numbers_of_trials_are_complete(tmp_path: Path) -> 
     for name, wins, state in (("a", [[1, 0], [0, 1]], "complete"), ("b", [[1], [0, 1]], "stopped")):
         filled(tmp_path / name, wins)
         with Trials(tmp_path / name) as trials:
-            standing = standing_of(trials, trials.run(), going_on=False)
+            standing = state_of(trials, trials.run(), going_on=False)
         assert (standing.state, standing.planned) == (state, None)
 
 
 def test_what_judges_took_is_kept_apart(tmp_path: Path) -> None:
     with Trials(judged(tmp_path)) as trials:
-        standing = standing_of(trials, trials.run(), going_on=False)
+        standing = state_of(trials, trials.run(), going_on=False)
     assert standing.judges == (JudgeUsage("exact", 5, 1, 1, 0, 150, 27, 0.75),)
     assert (standing.tokens, standing.cost) == ((20, 28), None)
     assert cost(standing) == "unknown (no price given), and exact 0.75"
@@ -101,7 +101,7 @@ def test_a_pace_needs_time_and_forgets() -> None:
 
 
 def test_time_left_follows_from_the_rate() -> None:
-    standing = Standing("running", 100, 300, 10, {"ok": 100}, 0, (0, 0), None)
+    standing = RunState("running", 100, 300, 10, {"ok": 100}, 0, (0, 0), None)
     assert RunNumbers(standing, rate=50.0).seconds_left == 4.0
     assert RunNumbers(standing).seconds_left is None
 
@@ -112,7 +112,7 @@ def test_many_graded_scores_are_estimated_from_their_sums(
     filled(tmp_path, [[0.25, 0.75], [0.5, 0.0], [1.0, 0.5]])
     with Trials(tmp_path) as trials:
         run = trials.run()
-        standing = standing_of(trials, run, going_on=False)
+        standing = state_of(trials, run, going_on=False)
         every = numbers_of(trials, run, standing, None)
         monkeypatch.setattr("passband.summary.live.run_figures._MANY", 1)
         few = numbers_of(trials, run, standing, None)

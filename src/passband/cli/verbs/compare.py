@@ -86,11 +86,11 @@ class CompareOptions(
 
     def compare(self) -> "ComparisonSummary":
         """Return the comparison of the sources."""
-        from passband.summary import Contest, compare_sources
+        from passband.summary import ComparisonOptions, compare_sources
 
         return compare_sources(
             self.files,
-            Contest(
+            ComparisonOptions(
                 self.metric, self.over, self.level, not self.unpaired, self.policy, self.margin,
                 self.test, settle=True, ranking=self.ranking, accept=self.accept, first=self.first,
             ),

@@ -22,7 +22,7 @@ from passband.cli.options import (
 if TYPE_CHECKING:
     from passband.report import Style
     from passband.run import SettlePlan, SettleRequest
-    from passband.summary import GateLook, GatePolicy, GateResult, Reading
+    from passband.summary import GateLook, GatePolicy, GateReading, GateResult
 
 
 def print_plan(request: "SettleRequest", *, as_json: bool) -> None:
@@ -174,11 +174,11 @@ class GateOptions(
         return rules
 
     @property
-    def reading(self) -> "Reading":
+    def reading(self) -> "GateReading":
         """How both sources are read."""
-        from passband.summary import Reading
+        from passband.summary import GateReading
 
-        return Reading(
+        return GateReading(
             self.columns, self.threshold, self.skip_bad, self.base_model, self.new_model,
             self.scales, self.first,
         )  # fmt: skip

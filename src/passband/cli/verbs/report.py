@@ -80,7 +80,7 @@ class ReportOptions(
     def findings(self) -> "tuple[list[SourceFindings], ComparedFindings | None]":
         """Return what the runs show, and how their models compare."""
         from passband.summary import (
-            Contest,
+            ComparisonOptions,
             ReportRequest,
             Request,
             compared_sources,
@@ -102,7 +102,7 @@ class ReportOptions(
             by=self.by,
             transcripts=0 if self.no_transcripts else 1000 * self.transcripts,
         )
-        contest = Contest(
+        options = ComparisonOptions(
             self.metric, level=self.level, policy=self.policy, margin=self.margin,
             accept=self.accept, first=self.first,
         )  # fmt: skip
@@ -112,7 +112,7 @@ class ReportOptions(
         }  # fmt: skip
         found = read_findings(self.runs, request, **source)
         texts = request.transcripts // 4
-        return found, compared_sources(self.runs, found, contest, transcripts=texts, **source)
+        return found, compared_sources(self.runs, found, options, transcripts=texts, **source)
 
 
 def report(options: ReportOptions) -> None:

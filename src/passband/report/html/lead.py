@@ -16,7 +16,7 @@ from passband.report.summary import notes_of
 from passband.report.table_line import TableLine
 from passband.report.words import counted
 from passband.stats.interval import Rounding
-from passband.summary import JudgeResult, Progress
+from passband.summary import JudgeResult, RecordedProgress
 
 _ONE_TRY = ("solved in one try", "mean score of one try")
 
@@ -48,7 +48,7 @@ def times_text(run: RunText) -> str:
     return f"{most:,}" if fewest == most else f"{fewest:,}–{most:,}"
 
 
-def _state(progress: Progress) -> str:
+def _state(progress: RecordedProgress) -> str:
     done = f"{progress.recorded:,}"
     if progress.state == "complete":
         return "complete"

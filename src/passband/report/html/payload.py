@@ -16,9 +16,9 @@ from passband.summary import (
     MOST_STEPS,
     RIGHT,
     WRONG,
-    Answer,
-    Change,
     Changes,
+    MarkedAnswer,
+    ProblemChange,
     SampledProblem,
     ShownTrial,
 )
@@ -41,7 +41,7 @@ def sides_payload(changes: Changes, models: Sequence[str]) -> dict[str, object]:
     return {"problems": [_sides(change, models) for change in changes.most]}
 
 
-def _sides(change: Change, models: Sequence[str]) -> dict[str, object] | None:
+def _sides(change: ProblemChange, models: Sequence[str]) -> dict[str, object] | None:
     """Return a problem once, and each model's trials under its name."""
     score = None if change.a.right is not None else _number
     sides = [
@@ -102,7 +102,7 @@ def _trials(one: SampledProblem, *, is_graded: bool) -> list[list[object] | None
     return trials
 
 
-def _graded(trial: list[object] | None, answer: Answer) -> list[object] | None:
+def _graded(trial: list[object] | None, answer: MarkedAnswer) -> list[object] | None:
     """Return a trial with its score for a verdict; a graded one is neither right nor wrong."""
     if trial is None or answer.value is None:
         return trial
@@ -112,7 +112,7 @@ def _graded(trial: list[object] | None, answer: Answer) -> list[object] | None:
     return [2, name, about if score in str(about) else f"{score} {about}".strip(), *texts]
 
 
-def _chip(answer: Answer) -> list[object]:
+def _chip(answer: MarkedAnswer) -> list[object]:
     kind = _KINDS.get(answer.mark, 2)
     if answer.status == "no_answer":
         return [kind, "no answer"]

@@ -33,7 +33,14 @@ from passband.report.noted import (
 )
 from passband.report.words import counted
 from passband.stats.interval import Rounding
-from passband.summary import Change, Changes, ComparedFindings, ComparedMetric, ComparedTask, Stack
+from passband.summary import (
+    Changes,
+    ComparedFindings,
+    ComparedMetric,
+    ComparedTask,
+    ProblemChange,
+    Stack,
+)
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,7 @@ def _facts(several: SeveralText) -> Iterator[str]:
     if findings.pair is None:
         yield prose(listed(list(findings.models)))
     yield "paired by problem"
-    margin = findings.contest.margin
+    margin = findings.options.margin
     if margin is not None:
         yield f"a difference of less than {margin:g} does not matter"
 
@@ -256,7 +263,7 @@ def _change_caption(changes: Changes) -> str:
     )
 
 
-def _change_row(change: Change, number: int, index: int, is_asked: bool) -> str:
+def _change_row(change: ProblemChange, number: int, index: int, is_asked: bool) -> str:
     problem = change.problem_text
     key = escape(change.problem)
     if problem is not None:
@@ -320,7 +327,7 @@ def _values(several: SeveralText) -> str:
         f'<div class="scroll"><table class="values"><thead><tr>{task_head}<th>metric</th>{models}'
         f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
-    level = f"{100 * findings.contest.level:.6g} %"
+    level = f"{100 * findings.options.level:.6g} %"
     text = (
         f"Values and {level} intervals of each model alone, for problems like these, on the "
         "problems that all models of the task share. Whether two models differ cannot be read from "
@@ -371,9 +378,9 @@ def _method_sentences(several: SeveralText) -> Iterator[str]:
     )
     if any(task.is_corrected for task in findings.tasks):
         yield "Differences of a judge's verdicts are corrected by labels (docs/which-interval.md)."
-    if findings.contest.margin is not None:
+    if findings.options.margin is not None:
         yield (
-            f"Equivalence within {findings.contest.margin:g} is two one-sided tests at once "
+            f"Equivalence within {findings.options.margin:g} is two one-sided tests at once "
             "(Schuirmann 1987)."
         )
     if findings.n_comparisons > 1:

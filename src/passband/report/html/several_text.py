@@ -88,13 +88,13 @@ class SeveralText:
     def forest(self) -> DifferenceForest:
         """Return all differences as bars beside the line of no difference."""
         base, new = self.findings.pair or ("the second", "the first")
-        margin = self.findings.contest.margin
+        margin = self.findings.options.margin
         return DifferenceForest(
             [self._bar(difference) for difference in self.differences],
             base,
             new,
             None if margin is None else (-margin, margin),
-            self.findings.contest.level,
+            self.findings.options.level,
             self.rounding,
             falls=[difference.falls for difference in self.differences],
         )

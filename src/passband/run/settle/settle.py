@@ -36,9 +36,9 @@ from passband.summary import (
     GateLine,
     GateLook,
     GatePolicy,
+    GateReading,
     GateResult,
     Pair,
-    Reading,
     Settled,
     gate_lines,
     gate_sources,
@@ -68,7 +68,7 @@ class SettleRequest:
     base: Path
     new: Path
     policy: GatePolicy
-    reading: Reading
+    reading: GateReading
     max_cost: float | None = None
     max_rounds: int | None = None
     prices: Path | None = None

@@ -150,7 +150,7 @@ class Study:
         self, metrics: Sequence[str], level: float, end: StudyEnd, policy: Policy = "drop"
     ) -> ComparisonSummary | None:
         """Compare the models task by task, by the first metric; None if they cannot be."""
-        from passband.summary import Contest, compare_sources
+        from passband.summary import ComparisonOptions, compare_sources
 
         with suppress(InvalidInput):  # other problems, adaptive tests, damage
             begun = self._begun(end).values()
@@ -158,8 +158,8 @@ class Study:
             held = [(directory, tasks) for directory, tasks in recorded if tasks]
             names = list(dict.fromkeys(name for _, tasks in held for name in tasks))
             if len(held) > 1:
-                contest = Contest(tuple(metrics[:1]), level=level, policy=policy)
-                return compare_sources([directory for directory, _ in held], contest, tasks=names)
+                options = ComparisonOptions(tuple(metrics[:1]), level=level, policy=policy)
+                return compare_sources([directory for directory, _ in held], options, tasks=names)
         return None
 
     def _left(self, place: int, finished: Mapping[str, RunResult]) -> float | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
+from passband.json_values import json_values
 from passband.notes import ACCEPTED, SEVERITIES, Note, Severity
 from passband.stats.checks import Over
 
@@ -143,11 +144,9 @@ mean 'identical-answers'?
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
-        return {
-            "version": VERSION,
-            "findings": [asdict(finding) for finding in self.findings],
-            "accepted": list(self.accepted),
-        }
+        return json_values(
+            {"version": VERSION, "findings": self.findings, "accepted": self.accepted}
+        )
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Evidence:

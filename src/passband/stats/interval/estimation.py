@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 from passband.display import Displayed
 from passband.errors import InvalidInput
-from passband.notes import Note, notes_as_json
+from passband.json_values import json_values
+from passband.notes import Note
 from passband.stats.checks import (
     ROUNDING,
     Over,
@@ -64,7 +65,7 @@ class Estimate(Displayed):
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
-        return {**asdict(self), "notes": notes_as_json(self.notes)}
+        return json_values(self)
 
     def __str__(self) -> str:
         """Format the value with its interval, rounded by the error.

@@ -13,13 +13,14 @@ with l the log-likelihood of a score, w its weight in trials, I the information 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from passband.errors import NotEnoughData
-from passband.notes import Note, notes_as_json
+from passband.json_values import json_values
+from passband.notes import Note
 from passband.stats.checks import as_level, check_choice
 from passband.stats.irt.items import Items, score_slope, slopes
 from passband.stats.irt.posterior import AbilityPosterior, Grid
@@ -60,7 +61,7 @@ class Ability:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
-        return {**asdict(self), "notes": notes_as_json(self.notes)}
+        return json_values(self)
 
 
 def estimate_ability(

@@ -9,13 +9,14 @@ and nothing else: less precise, and right whatever the model.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
-from passband.notes import Note, notes_as_json
+from passband.json_values import json_values
+from passband.notes import Note
 from passband.stats.checks import as_level, as_whole
 from passband.stats.irt.items import expected_scores
 from passband.stats.irt.posterior import AbilityPosterior
@@ -52,7 +53,7 @@ class BankAccuracy:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
-        return {**asdict(self), "notes": notes_as_json(self.notes)}
+        return json_values(self)
 
 
 def bank_accuracy(posterior: AbilityPosterior, *, level: float = 0.95) -> BankAccuracy:

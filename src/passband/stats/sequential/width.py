@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.json_values import json_values
 from passband.stats.checks import Over, as_level, as_positive, as_whole, check_over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.default.wilson import normal_quantile
@@ -110,7 +111,7 @@ class WidthRule:
 
     def as_json(self) -> dict[str, Any]:
         """Return the rule as JSON-serialisable values."""
-        return asdict(self)
+        return json_values(self)
 
 
 class WidthLook(NamedTuple):

@@ -1,4 +1,4 @@
-"""What the verdicts of a scorer of programs say beyond their mean: outcomes, sandboxes, re-runs."""
+"""Summarise the programs of a code scorer: their outcomes, sandboxes and re-runs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from passband.readers import sandbox_words
 from passband.score import OUTCOMES, WORDS, VerdictStatus, again_entry, outcome_in
 from passband.stats.interval import RerunFlip, Reruns, with_reruns
 from passband.stats.metric import parse_metric
-from passband.summary.program_outcomes import ProgramResult
-from passband.summary.summary import Line
+from passband.summary.summary import Line, ProgramResult
 from passband.summary.unscored_range import metric_of
 from passband.trials import RunRecord, ScoreRow, ScorerRecord, Trials
 
@@ -41,9 +40,9 @@ class Programs:
         """Yield the notes on a group of such verdicts."""
         if self.outcomes or self.missing:
             yield program_outcomes(self.outcomes, self.missing)
-        for one in self.sandboxes:
-            if one.get("backend") == "none":
-                yield unsafe_code(str(one.get("python", "")))
+        for sandbox in self.sandboxes:
+            if sandbox.get("backend") == "none":
+                yield unsafe_code(str(sandbox.get("python", "")))
                 break
         if len(self.sandboxes) > 1:
             words = sandbox_words({"sandboxes": list(self.sandboxes)})
@@ -89,7 +88,7 @@ def programs_of(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> Program
     counts = Counter(_outcome(score) for score in first.values() if score.status == "ok")
     missing = sum(score.status == "no_answer" for score in first.values())
     listed = {WORDS[outcome]: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
-    sandboxes = tuple(one for one in _sandboxes(run.config) if isinstance(one, Mapping))
+    sandboxes = tuple(sandbox for sandbox in _sandboxes(run.config) if isinstance(sandbox, Mapping))
     reruns = None if second is None else _reruns(first, second)
     most = max(Counter(problem for problem, _ in first).values(), default=1)
     late = _late(first, second or {})
@@ -115,7 +114,7 @@ def _found(pattern: re.Pattern[str], scores: Scores) -> dict[str, int]:
     return dict(found.most_common(_NAMED))
 
 
-def _sandboxes(config: Mapping[str, Any]) -> Iterable[Any]:
+def _sandboxes(config: Mapping[str, object]) -> Iterable[Any]:
     recorded = config.get("sandboxes", ())
     return recorded if isinstance(recorded, list) else ()
 
@@ -135,18 +134,18 @@ def _reruns(first: Scores, second: Scores) -> Reruns:
     Programs that timed out are all run again, and a part of the others, those that passed and
     those that failed apart: three strata.
     """
-    verdicts = {place: score for place, score in first.items() if score.status == "ok"}
-    twice = [place for place in second if place in verdicts]
+    verdicts = {trial: score for trial, score in first.items() if score.status == "ok"}
+    twice = [trial for trial in second if trial in verdicts]
     all_of = Counter(_outcome_class(score) for score in verdicts.values())
-    again_of = Counter(_outcome_class(verdicts[place]) for place in twice)
+    again_of = Counter(_outcome_class(verdicts[trial]) for trial in twice)
     trials = Counter(problem for problem, _ in verdicts)
     successes = Counter(problem for (problem, _), score in verdicts.items() if score.value)
     flips = []
-    for place in twice:
-        before, after = verdicts[place], second[place]
+    for trial in twice:
+        before, after = verdicts[trial], second[trial]
         if bool(before.value) != bool(after.value):
             kind = _outcome_class(before)
-            problem, step = place[0], 1 if after.value else -1
+            problem, step = trial[0], 1 if after.value else -1
             weight = all_of[kind] / again_of[kind]
             flips.append(RerunFlip(trials[problem], successes[problem], step, weight))
     return Reruns(len(verdicts), len(twice), tuple(flips))

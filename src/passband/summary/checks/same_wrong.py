@@ -1,4 +1,4 @@
-"""Wrong in the same way: problems whose wrong trials give one answer, again and again.
+"""Find problems whose wrong trials agree on one answer, for which the key may be wrong.
 
 Such a problem has a wrong key, or the model a firm misconception; either is worth a look.
 Whether so much agreement is surprising depends on the task: of four choices, wrong answers agree

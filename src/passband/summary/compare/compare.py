@@ -1,19 +1,21 @@
-"""Comparisons of models, task by task, from any sources of trials.
+"""Compare models task by task, from any sources of trials.
 
 Each source holds one model or several; each model was asked one task or several. Models are
-compared within a task: two with `compare`, three or more with `compare_all`.
+compared within a task: two with `compare`, three or more with `compare_all`, or with `rank_models`
+by abilities, whatever problems each was asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput
+from passband.json_values import json_values
 from passband.readers import JudgeScores, Remark
 from passband.stats.data import Outcomes, Scale, error_prefix
 from passband.stats.decision import (
@@ -24,11 +26,33 @@ from passband.stats.decision import (
     compare_all,
     family_of,
     family_of_rankings,
+    rank_models,
 )
 from passband.stats.metric import expand_metrics, needs_answers
-from passband.summary.adaptive.abilities import ranked
-from passband.summary.compare.models import Contest, Contestants, read_contestants
+from passband.summary.compare.models import ComparedModels, ComparisonOptions, read_models
 from passband.summary.default_metrics import default_metrics
+
+
+def ranked(models: Mapping[str, Outcomes], options: ComparisonOptions) -> tuple[Abilities, ...]:
+    """Rank models by each metric; without one by pass@1, or by avg where scores are not 0 or 1."""
+    assert options.ranking is not None
+    if not options.paired or options.margin is not None or options.test != "interval":
+        raise InvalidInput(
+            "a ranking by abilities takes every model on the problems that it was asked; leave out "
+            "--unpaired, --margin and --test."
+        )
+    over, level, policy = options.over, options.level, options.policy
+    most = min(outcomes.under(policy).most_trials() for outcomes in models.values())
+    is_binary = all(outcomes.is_binary for outcomes in models.values())
+    names = options.metrics or ("pass@1" if is_binary else "avg",)
+    return tuple(
+        rank_models(
+            models, metric.name, model=options.ranking, over=over, level=level, policy=policy
+        )
+        for name in names
+        for metric in expand_metrics(name, most)
+    )
+
 
 FORMAT, VERSION = "comparison", 1
 _SETTINGS = ("over", "level", "paired", "policy", "margin", "test", "ranking", "first")
@@ -49,7 +73,7 @@ class TaskComparison:
 class ComparisonSummary:
     """Everything that comparing sources gives, task by task."""
 
-    contest: Contest
+    options: ComparisonOptions
     tasks: tuple[TaskComparison, ...]
     remarks: tuple[Remark, ...] = ()
     #: tasks whose scores are on a scale from 0 to 1; for tables, and not part of the JSON
@@ -61,20 +85,20 @@ class ComparisonSummary:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict, numbers in full."""
-        contest = asdict(self.contest)
+        options = json_values(self.options)
         return {
             "passband": FORMAT,
             "version": VERSION,
-            **{name: contest[name] for name in _SETTINGS},
-            "accept": list(self.contest.accept),
+            **{name: options[name] for name in _SETTINGS},
+            "accept": options["accept"],
             "remarks": [str(remark) for remark in self.remarks],
-            "tasks": [_plain(task) for task in self.tasks],
+            "tasks": [json_values(task) for task in self.tasks],
         }
 
 
 def compare_sources(
     sources: Sequence[str | Path],
-    contest: Contest | None = None,
+    options: ComparisonOptions | None = None,
     *,
     columns: Mapping[str, str | None] | None = None,
     by: str | None = None,
@@ -90,10 +114,10 @@ def compare_sources(
     `skip_bad`, records that cannot be read are left out and counted. `scales` says by name of a
     column or scorer what range its scores have, and whether lower ones are better.
     """
-    contest = contest or Contest()
-    contestants = read_contestants(
+    options = options or ComparisonOptions()
+    compared = read_models(
         sources,
-        contest,
+        options,
         columns=columns,
         by=by,
         tasks=tasks,
@@ -101,30 +125,30 @@ def compare_sources(
         skip_bad=skip_bad,
         scales=scales,
     )
-    return compare_contestants(contestants, contest)
+    return compare_models(compared, options)
 
 
-def compare_contestants(
-    contestants: Contestants,
-    contest: Contest,
+def compare_models(
+    compared: ComparedModels,
+    options: ComparisonOptions,
     metrics: Mapping[str | None, Sequence[str]] | None = None,
 ) -> ComparisonSummary:
     """Compare models that have been read, task by task; verdicts allow for their number.
 
-    `metrics` are those of each task, in place of the contest's.
+    `metrics` are those of each task, in place of those of the options.
     """
-    asked = [
+    entries = [
         _asked(
             task,
             models,
-            contest if metrics is None else replace(contest, metrics=tuple(metrics[task])),
-            contestants.judges.get(task, {}),
+            options if metrics is None else replace(options, metrics=tuple(metrics[task])),
+            compared.judges.get(task, {}),
         )
-        for task, models in contestants.tasks.items()
+        for task, models in compared.tasks.items()
     ]
-    rankings = sum(len(one.names) for one in asked if len(one.models) > 2)
-    compared = _together([_compared(one, contest, rankings) for one in asked])
-    return ComparisonSummary(contest, tuple(compared), contestants.remarks, contestants.shares)
+    rankings = sum(len(entry.names) for entry in entries if len(entry.models) > 2)
+    tasks = tuple(_together([_compared(entry, options, rankings) for entry in entries]))
+    return ComparisonSummary(options, tasks, compared.remarks, compared.shares)
 
 
 class _Asked(NamedTuple):
@@ -139,14 +163,14 @@ class _Asked(NamedTuple):
 def _asked(
     task: str | None,
     models: Mapping[str, Outcomes],
-    contest: Contest,
+    options: ComparisonOptions,
     judges: Mapping[str, JudgeScores],
 ) -> _Asked:
     with _prefix(task):
-        if contest.ranking is not None:
+        if options.ranking is not None:
             return _Asked(task, models, (), judges)
-        names = _metrics(models, contest)
-        if judges and not contest.metrics:
+        names = _metrics(models, options)
+        if judges and not options.metrics:
             names = names[:1]  # labels of single trials determine one try
         _check_answers(names, models)
         return _Asked(task, models, names, judges)
@@ -156,18 +180,18 @@ def _prefix(task: str | None) -> AbstractContextManager[None]:
     return error_prefix([task] if task is not None else [])
 
 
-def _compared(asked: _Asked, contest: Contest, rankings: int) -> TaskComparison:
+def _compared(asked: _Asked, options: ComparisonOptions, rankings: int) -> TaskComparison:
     """Compare the models of a task; `rankings` is the number of those of all tasks."""
     task, models, names, judges = asked
     with _prefix(task):
-        if contest.ranking is not None:
-            return TaskComparison(task, tuple(models), abilities=ranked(models, contest))
+        if options.ranking is not None:
+            return TaskComparison(task, tuple(models), abilities=ranked(models, options))
         if len(models) == 2:
-            comparisons = tuple(_differences(models, names, contest, judges))
+            comparisons = tuple(_differences(models, names, options, judges))
             return TaskComparison(task, tuple(models), comparisons=comparisons)
-        _refuse_pairs_only(len(models), contest)
-        over, level, policy = contest.over, contest.level, contest.policy
-        found = tuple(
+        _refuse_pairs_only(len(models), options)
+        over, level, policy = options.over, options.level, options.policy
+        ranking_list = tuple(
             compare_all(models, name, over=over, level=level, policy=policy, family=rankings)
             for name in names
         )
@@ -175,17 +199,17 @@ def _compared(asked: _Asked, contest: Contest, rankings: int) -> TaskComparison:
             from passband.summary.judged.compared import judged_ranking, require_one_judge
 
             require_one_judge(list(judges.values()))
-            found = tuple(judged_ranking(one, list(judges.values())) for one in found)
-        return TaskComparison(task, tuple(models), rankings=found)
+            ranking_list = tuple(judged_ranking(one, list(judges.values())) for one in ranking_list)
+        return TaskComparison(task, tuple(models), rankings=ranking_list)
 
 
-def _refuse_pairs_only(models: int, contest: Contest) -> None:
+def _refuse_pairs_only(models: int, options: ComparisonOptions) -> None:
     """Refuse what is for two models alone."""
-    if not contest.paired:
+    if not options.paired:
         raise InvalidInput(
             "three or more models are compared on the problems they share; leave out --unpaired."
         )
-    if contest.margin is not None or contest.test != "interval":
+    if options.margin is not None or options.test != "interval":
         raise InvalidInput(
             f"a margin or another test is for two models; there are {models}. Name two "
             "sources, or leave out --margin and --test."
@@ -207,39 +231,39 @@ def _together(tasks: Sequence[TaskComparison]) -> Iterator[TaskComparison]:
 def _differences(
     models: Mapping[str, Outcomes],
     names: Sequence[str],
-    contest: Contest,
+    options: ComparisonOptions,
     judges: Mapping[str, JudgeScores],
 ) -> Iterator[Comparison]:
     """Yield the difference of two models by each metric, corrected by labels where there are."""
     a, b = models.values()
-    options = asdict(contest)
+    arguments = asdict(options)
     for name in ("metrics", "ranking", "accept", "first"):
-        del options[name]
+        del arguments[name]
     if not judges:
-        yield from (compare(a, b, name, **options) for name in names)
+        yield from (compare(a, b, name, **arguments) for name in names)
         return
     from passband.summary.judged.compared import judged_pair, require_one_judge
 
     pair = judged_pair(models, judges)
     if not pair.reason:
-        _refuse_uncorrected(contest)
+        _refuse_uncorrected(options)
         for name in names:
             yield pair.difference(
-                name, over=contest.over, level=contest.level, margin=contest.margin
+                name, over=options.over, level=options.level, margin=options.margin
             )
         return
     require_one_judge(pair.sides)
-    yield from (pair.own(compare(a, b, name, **options)) for name in names)
+    yield from (pair.own(compare(a, b, name, **arguments)) for name in names)
 
 
-def _refuse_uncorrected(contest: Contest) -> None:
+def _refuse_uncorrected(options: ComparisonOptions) -> None:
     """Refuse what has no counterpart in differences that labels correct."""
-    if not contest.paired:
+    if not options.paired:
         raise InvalidInput(
             "labels correct the difference of models that were asked the same problems; leave out "
             "--unpaired."
         )
-    if contest.test != "interval" or contest.policy == "fail":
+    if options.test != "interval" or options.policy == "fail":
         raise InvalidInput(
             "a difference corrected by labels has its own test, and leaves out trials that were "
             "not judged; leave out --test and --policy."
@@ -254,25 +278,9 @@ def _check_answers(names: Sequence[str], models: Mapping[str, Outcomes]) -> None
                 outcomes.required_votes()
 
 
-def _metrics(models: Mapping[str, Outcomes], contest: Contest) -> list[str]:
-    counted = [outcomes.under(contest.policy) for outcomes in models.values()]
+def _metrics(models: Mapping[str, Outcomes], options: ComparisonOptions) -> list[str]:
+    counted = [outcomes.under(options.policy) for outcomes in models.values()]
     most = min(outcomes.most_trials() for outcomes in counted)
     fewest = min(counted, key=lambda outcomes: int(outcomes.trials.min()))
-    names = contest.metrics or default_metrics(fewest)[:1]
+    names = options.metrics or default_metrics(fewest)[:1]
     return [metric.name for name in names for metric in expand_metrics(name, most)]
-
-
-# -- JSON ----------------------------------------------------------------------------------
-
-
-def _plain(value: Any) -> Any:
-    """Return dataclasses and named tuples as dicts, all the way down."""
-    if hasattr(value, "_asdict"):
-        return {name: _plain(part) for name, part in value._asdict().items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: _plain(part) for name, part in vars(value).items()}
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    return value

@@ -1,9 +1,4 @@
-"""The models that sources of trials hold, under names that tell them apart, task by task.
-
-The models that sources hold, under names that tell them apart, and the tasks that they share.
-
-The arguments of a comparison.
-"""
+"""Read the models that sources hold, name them apart, and find the tasks that they share."""
 
 from __future__ import annotations
 
@@ -50,7 +45,7 @@ class Entry:
     judged: Mapping[str | None, JudgeScores] = field(default_factory=dict)
 
 
-class Field:
+class ModelTable:
     """The models of all sources, or those of some names, under names that tell them apart."""
 
     def __init__(
@@ -71,10 +66,10 @@ class Field:
         tasks = dict.fromkeys(task for entry in self._entries.values() for task in entry.outcomes)
         for name in chosen:
             if name not in tasks:
-                known = [task for task in tasks if task is not None]
+                named = [task for task in tasks if task is not None]
                 raise UnknownName(
-                    f"no task named {name!r}.{nearest(name, known)} "
-                    f"Known: {', '.join(known) or 'none, as the sources name no task'}."
+                    f"no task named {name!r}.{nearest(name, named)} "
+                    f"Known: {', '.join(named) or 'none, as the sources name no task'}."
                 )
         wanted = [task for task in tasks if not chosen or task in chosen]
         if not chosen and all(len(entry.outcomes) == 1 for entry in self._entries.values()):
@@ -119,12 +114,12 @@ class Field:
 
 def entries(groups: Groups, by: str | None) -> list[Entry]:
     """Return the models of a source: its groups, by the name that tells models apart."""
-    place = _model_place(groups, by)
+    model_index = _model_place(groups, by)
     models: dict[str | None, dict[str | None, Outcomes]] = {}
     judged: dict[str | None, dict[str | None, JudgeScores]] = {}
-    context = _context(groups, place)
+    context = _context(groups, model_index)
     for group in groups.groups:
-        model = group.model if place is None else group.key[place]
+        model = group.model if model_index is None else group.key[model_index]
         tasks = models.setdefault(model, {})
         task = " / ".join(group.key[i] for i in context) or group.task
         if task in tasks:
@@ -185,7 +180,7 @@ def _names(entries: Sequence[Entry]) -> list[str]:
     for name in (_model_name, _source_name, _path_name):
         names = [name(entry) for entry in entries]
         if None not in names and len(set(names)) == len(names):
-            return [str(one) for one in names]
+            return [str(label) for label in names]
     raise InvalidInput("two models have the same name and source.")
 
 
@@ -207,8 +202,8 @@ def _within(entry: Entry, source: str) -> str:
 
 
 @dataclass(frozen=True)
-class Contest:
-    """The arguments of a comparison."""
+class ComparisonOptions:
+    """Options of a comparison."""
 
     metrics: tuple[str, ...] = ()  #: none for pass@k, or avg, at the k that all problems allow
     over: Over = "problems"
@@ -224,7 +219,7 @@ class Contest:
 
 
 @dataclass(frozen=True)
-class Contestants:
+class ComparedModels:
     """The outcomes of each model on each task that two models or more were asked."""
 
     tasks: Mapping[str | None, Mapping[str, Outcomes]] = field(hash=False)
@@ -236,9 +231,9 @@ class Contestants:
     judges: Mapping[str | None, Mapping[str, JudgeScores]] = field(default_factory=dict, hash=False)
 
 
-def read_contestants(
+def read_models(
     sources: Sequence[str | Path],
-    contest: Contest,
+    options: ComparisonOptions,
     *,
     columns: Mapping[str, str | None] | None = None,
     by: str | None = None,
@@ -247,7 +242,7 @@ def read_contestants(
     threshold: float | None = None,
     skip_bad: bool = False,
     scales: Mapping[str, Scale] | None = None,
-) -> Contestants:
+) -> ComparedModels:
     """Read the models that files and run directories hold; see `compare_sources`."""
     refuse_same(sources)
     sources, empty = _with_trials(sources)
@@ -260,44 +255,44 @@ def read_contestants(
             threshold=threshold,
             tasks=_held(source, tasks),
             skip_bad=skip_bad,
-            targets=contest.paired,
-            answers=needs_answers(contest.metrics),
+            targets=options.paired,
+            answers=needs_answers(options.metrics),
             scales=scales,
-            first=contest.first,
+            first=options.first,
         )
         for source in sources
     ]
-    contestants = contestants_of(readings, contest, by=by, tasks=tasks, models=models)
-    return replace(contestants, remarks=(*contestants.remarks, *empty))
+    compared = compared_models(readings, options, by=by, tasks=tasks, models=models)
+    return replace(compared, remarks=(*compared.remarks, *empty))
 
 
-def contestants_of(
+def compared_models(
     readings: Sequence[Groups],
-    contest: Contest,
+    options: ComparisonOptions,
     *,
     by: str | None = None,
     tasks: Sequence[str] = (),
     models: Sequence[str] = (),
-) -> Contestants:
+) -> ComparedModels:
     """Return the models of sources that have been read, and remarks on comparing them."""
-    entrants = Field(readings, by, models)
+    entrants = ModelTable(readings, by, models)
     shared, left_out = entrants.shared_tasks(tasks)
     remarks = [
-        Remark(f"{one.source}: {remark}", remark.important)
-        for one in readings
-        for remark in one.remarks
+        Remark(f"{groups.source}: {remark}", remark.important)
+        for groups in readings
+        for remark in groups.remarks
     ]
     if by != "scorer":
         left_out += scorer_remarks(readings, shared)
     left_out += sandbox_remarks(readings, shared)
     apart = target_findings(readings, shared)
     outcomes = {
-        task: _knowing(entrants.models(task), contest, apart.get(task, ())) for task in shared
+        task: _knowing(entrants.models(task), options, apart.get(task, ())) for task in shared
     }
     scorers = different_scorers(readings, shared)  # whose remark speaks of scales already
     left_out += scale_remarks({t: models for t, models in outcomes.items() if t not in scorers})
     shares = frozenset(
-        task for task in shared if all(one.is_share for one in outcomes[task].values())
+        task for task in shared if all(groups.is_share for groups in outcomes[task].values())
     )
     judges = {task: scores for task in shared if (scores := entrants.judges(task))}
     if judges:  # all that is known of judges: most comparisons have none
@@ -305,16 +300,18 @@ def contestants_of(
 
         for task, scores in judges.items():
             left_out += judge_remarks(task, scores)
-    return Contestants(outcomes, (*remarks, *left_out), shares, entrants.sources(), judges)
+    return ComparedModels(outcomes, (*remarks, *left_out), shares, entrants.sources(), judges)
 
 
 def _knowing(
-    models: Mapping[str, Outcomes], contest: Contest, apart: Iterable[Finding]
+    models: Mapping[str, Outcomes], options: ComparisonOptions, apart: Iterable[Finding]
 ) -> dict[str, Outcomes]:
     """Return the models of a task with what is accepted, the last also with how targets differ."""
-    known = {name: one.accepting(contest.accept) for name, one in models.items()}
-    last = list(known)[-1]
-    return {**known, last: known[last].knowing(apart)}
+    outcomes_by_name = {
+        name: outcomes.accepting(options.accept) for name, outcomes in models.items()
+    }
+    last = list(outcomes_by_name)[-1]
+    return {**outcomes_by_name, last: outcomes_by_name[last].knowing(apart)}
 
 
 def _with_trials(sources: Sequence[str | Path]) -> tuple[Sequence[str | Path], list[Remark]]:
@@ -339,10 +336,10 @@ def refuse_same(sources: Sequence[str | Path]) -> None:
     """Raise `InvalidInput` if a source is given twice, however its path is written."""
     places: dict[Path, str | Path] = {}
     for source in sources:
-        place = Path(source).resolve()
-        if place in places:
+        resolved = Path(source).resolve()
+        if resolved in places:
             raise InvalidInput(
-                f"{places[place]} and {source} are the same; a model cannot be compared with "
+                f"{places[resolved]} and {source} are the same; a model cannot be compared with "
                 "itself."
             )
-        places[place] = source
+        places[resolved] = source

@@ -1,4 +1,4 @@
-"""Remarks and findings on sides that are compared: scorers, sandboxes, scales, targets."""
+"""Remark on differences between compared models: scorers, sandboxes, scales, targets."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from passband.summary.eva.run import Run
 from passband.types import Floats
 
 
-def scenario_means_for_metric(all_metrics: Mapping[str, Any], metric_name: str) -> Floats:
+def scenario_means_for_metric(all_metrics: Mapping[str, object], metric_name: str) -> Floats:
     """Return the mean score of each scenario; one without any score is left out."""
     rules = _rules(all_metrics, Composites())
     scores = [displayed(record.score(metric_name)) for record in rules.records]
@@ -40,7 +40,7 @@ def scenario_means_for_metric(all_metrics: Mapping[str, Any], metric_name: str) 
 
 
 def compute_record_aggregates(
-    record_metrics: Any, composites: Composites | None = None
+    record_metrics: object, composites: Composites | None = None
 ) -> dict[str, float | None]:
     """Return the composites of one trial; None for one that lacks a component."""
     columns = composite_columns([_record("", record_metrics)], _of_eva(composites), as_eva=True)
@@ -48,7 +48,7 @@ def compute_record_aggregates(
 
 
 def compute_run_level_aggregates(
-    all_metrics: Mapping[str, Any],
+    all_metrics: Mapping[str, object],
     num_draws: int = 1,
     composites: Composites | None = None,
     *,
@@ -76,7 +76,7 @@ def _plain(entry: Any) -> dict[str, Any]:
 
 
 def _rules(
-    all_metrics: Mapping[str, Any], composites: Composites, k: int = 1, seed: int = 0
+    all_metrics: Mapping[str, object], composites: Composites, k: int = 1, seed: int = 0
 ) -> EvaRules:
     records = [_record(name, metrics) for name, metrics in all_metrics.items()]
     names = tuple(sorted({name for record in records for name in record.scores}))
@@ -85,7 +85,7 @@ def _rules(
     return EvaRules(run, composites, k, seed)
 
 
-def _record(name: str, metrics: Any) -> Record:
+def _record(name: str, metrics: object) -> Record:
     """Return a trial by its name, which says the scenario and the number."""
     fields = metrics.model_dump() if hasattr(metrics, "model_dump") else metrics
     if not isinstance(fields, Mapping) or not isinstance(fields.get("metrics"), Mapping):
@@ -93,5 +93,5 @@ def _record(name: str, metrics: Any) -> Record:
             f"the metrics of a trial are what its metrics.json holds, with an entry metrics; got "
             f"{metrics!r:.60}."
         )
-    scores = {one: metric_score(one, score) for one, score in fields["metrics"].items()}
+    scores = {metric: metric_score(metric, score) for metric, score in fields["metrics"].items()}
     return Record(*trial_of(name), scores)

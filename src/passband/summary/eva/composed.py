@@ -23,18 +23,20 @@ def composite_columns(
     records: Sequence[Record], composites: Composites, *, as_eva: bool = False
 ) -> dict[str, list[MetricScore]]:
     """Return for each composite its score of every record."""
-    names = {name for one in composites.composites for name in one.components}
+    names = {name for composite in composites.composites for name in composite.components}
     in_turn = composites.composites if as_eva else composites.in_turn()
     compose = _as_eva if as_eva else _composed
-    columns: dict[str, list[MetricScore]] = {one.name: [] for one in composites.composites}
+    columns: dict[str, list[MetricScore]] = {
+        composite.name: [] for composite in composites.composites
+    }
     for record in records:
         scores = {name: record.score(name) for name in names}
         made: dict[str, MetricScore] = {}
-        for one in in_turn:
-            made[one.name] = compose(
-                one, composites, made if one.aggregation == "derived" else scores
+        for composite in in_turn:
+            made[composite.name] = compose(
+                composite, composites, made if composite.aggregation == "derived" else scores
             )
-            columns[one.name].append(made[one.name])
+            columns[composite.name].append(made[composite.name])
     return columns
 
 

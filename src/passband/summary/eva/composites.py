@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeGuard, get_args
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Threshold:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricRule:
+class PassRule:
     """How a metric is passed, and whether more of it is better."""
 
     threshold: float | None = None
@@ -87,14 +87,14 @@ class Composites:
     """Composites in the order of their file, and the rules of metrics."""
 
     composites: tuple[Composite, ...] = ()
-    rules: Mapping[str, MetricRule] = field(default_factory=dict)
+    rules: Mapping[str, PassRule] = field(default_factory=dict)
     tolerance: float = TOLERANCE
     source: str | None = None
     sha256: str | None = None
 
-    def rule(self, metric: str) -> MetricRule:
+    def rule(self, metric: str) -> PassRule:
         """Return the rule of a metric; the usual one where none is declared."""
-        return self.rules.get(metric, MetricRule())
+        return self.rules.get(metric, PassRule())
 
     def in_turn(self) -> list[Composite]:
         """Return the composites so that each comes after those that it is derived from."""
@@ -112,8 +112,8 @@ class Composites:
 
     def absent(self, metrics: Sequence[str]) -> list[str]:
         """Return the components that are no metrics of a run, sorted."""
-        plain = [one for one in self.composites if one.aggregation != "derived"]
-        return sorted({name for one in plain for name in one.components} - set(metrics))
+        plain = [composite for composite in self.composites if composite.aggregation != "derived"]
+        return sorted({name for composite in plain for name in composite.components} - set(metrics))
 
     def unused(self, metrics: Sequence[str]) -> list[str]:
         """Return the metrics with a rule that a run does not have, sorted."""
@@ -190,7 +190,7 @@ class _Reader:
             None if self.file.diagnostics else _sha256(self.file.path),
         )
 
-    def _composite(self, name: str, fields: Any) -> Composite | None:
+    def _composite(self, name: str, fields: object) -> Composite | None:
         place = ("composites", name)
         if not isinstance(fields, dict):
             self.file.report(f"{name} must be a mapping; got {fields!r:.60}.", *place)
@@ -213,7 +213,7 @@ class _Reader:
         names = self._names(components, *place, "components")
         return Composite(name, aggregation, names, {}, self.file.place(*place, "components"))
 
-    def _thresholds(self, components: Any, *place: Any) -> dict[str, Threshold]:
+    def _thresholds(self, components: object, *place: object) -> dict[str, Threshold]:
         if not isinstance(components, dict) or not components:
             message = 'components must map each metric to its threshold, such as score: ">= 0.5".'
             self.file.report(message, *place)
@@ -228,9 +228,12 @@ class _Reader:
                 thresholds[name] = threshold
         return thresholds
 
-    def _names(self, components: Any, *place: Any) -> tuple[str, ...]:
-        is_list = isinstance(components, list) and bool(components)
-        if not is_list or not all(isinstance(name, str) for name in components):
+    def _names(self, components: object, *place: object) -> tuple[str, ...]:
+        if (
+            not isinstance(components, list)
+            or not components
+            or not all(isinstance(name, str) for name in components)
+        ):
             self.file.report("components must be a list of names, such as [score].", *place)
             return ()
         if len(set(components)) < len(components):
@@ -251,19 +254,19 @@ class _Reader:
                 place = ("composites", composite.name, "components")
                 self.file.report(f"{message}{nearest(name, known)}", *place)
 
-    def _rule(self, name: str, fields: Any) -> MetricRule:
+    def _rule(self, name: str, fields: object) -> PassRule:
         place = ("metrics", name)
-        fields = self._mapping(fields, *place)
-        self._known(fields, ("threshold", "higher_is_better", "exclude_from_pass_at_k"), *place)
-        threshold = fields.get("threshold")
+        values = self._mapping(fields, *place)
+        self._known(values, ("threshold", "higher_is_better", "exclude_from_pass_at_k"), *place)
+        threshold = values.get("threshold")
         if threshold is not None and not _is_number(threshold):
             message = f"threshold must be a number; got {threshold!r:.60}."
             self.file.report(message, *place, "threshold")
             threshold = None
         flags: dict[str, bool | None] = {"higher_is_better": None, "exclude_from_pass_at_k": False}
         for flag in flags:
-            value = fields.get(flag, flags[flag])
-            if flag in fields and not isinstance(value, bool):
+            value = values.get(flag, flags[flag])
+            if flag in values and not isinstance(value, bool):
                 message = f"{flag} must be true or false; got {value!r}."
                 self.file.report(message, *place, flag)
             flags[flag] = value
@@ -271,18 +274,16 @@ class _Reader:
             message = "scores at or above a threshold pass, so lower cannot be better."
             self.file.report(message, *place, "threshold")
         threshold = None if threshold is None else float(threshold)
-        return MetricRule(
-            threshold, flags["higher_is_better"], bool(flags["exclude_from_pass_at_k"])
-        )
+        return PassRule(threshold, flags["higher_is_better"], bool(flags["exclude_from_pass_at_k"]))
 
-    def _tolerance(self, value: Any) -> float:
+    def _tolerance(self, value: object) -> float:
         if _is_number(value) and 0 <= value < 1:
             return float(value)
         message = f"tolerance must be a number of at least 0 and less than 1; got {value!r:.60}."
         self.file.report(message, "tolerance")
         return TOLERANCE
 
-    def _mapping(self, value: Any, *place: Any) -> dict[str, Any]:
+    def _mapping(self, value: object, *place: object) -> dict[str, Any]:
         """Return a mapping by name; YAML takes 1, yes and off for something else than text."""
         if not isinstance(value, dict):
             self.file.report(f"{place[-1]} must be a mapping; got {value!r:.60}.", *place)
@@ -293,14 +294,14 @@ class _Reader:
                 self.file.report(message, *place, key)
         return {key: inner for key, inner in value.items() if isinstance(key, str)}
 
-    def _known(self, values: Mapping[Any, Any], known: tuple[str, ...], *place: Any) -> None:
+    def _known(self, values: Mapping[str, object], known: tuple[str, ...], *place: object) -> None:
         for key in values:
             if key not in known:
                 hint = nearest(str(key), known) or f" Known: {', '.join(known)}."
                 self.file.report(f"unknown key {key!r}.{hint}", *place, key)
 
 
-def _threshold(text: Any) -> Threshold | None:
+def _threshold(text: object) -> Threshold | None:
     written = str(text).strip()
     for operator in get_args(Operator):
         if written.startswith(operator):
@@ -312,9 +313,10 @@ def _threshold(text: Any) -> Threshold | None:
     return None
 
 
-def _is_number(value: Any) -> bool:
-    is_numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return is_numeric and abs(value) <= sys.float_info.max
+def _is_number(value: object) -> TypeGuard[float]:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return abs(value) <= sys.float_info.max
 
 
 def _sha256(path: Path) -> str:

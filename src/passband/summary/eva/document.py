@@ -52,7 +52,7 @@ class PassK(_Model):
     notes: list[NoteEntry] = []
 
 
-class Coverage(_Model):
+class TurnCoverage(_Model):
     """How many turns of the conversations a metric looked at."""
 
     total_turns: int
@@ -81,11 +81,11 @@ class SubMetric(_Counts):
     higher_is_better: bool
 
 
-class MetricEntry(_Counts):
+class MetricFields(_Counts):
     """One metric of the run."""
 
     statuses: dict[str, int] | None = None  #: all records by status
-    per_turn_coverage: Coverage | None = None
+    per_turn_coverage: TurnCoverage | None = None
     mean_ci_lower: float | None
     mean_ci_upper: float | None
     mean_ci_n_scenarios: int
@@ -186,7 +186,7 @@ class MetricsSummary(_Model):
     overall_scores: dict[str, CompositeEntry | dict[str, PassK]] = Field(
         description='The composites, and under "pass_k" their pass@k.'
     )
-    per_metric: dict[str, MetricEntry]
+    per_metric: dict[str, MetricFields]
     metric_errors: dict[str, MetricErrors] | None = None
     pass_at_k_config: PassKConfig | None = None
     provenance: Provenance
@@ -220,8 +220,8 @@ class MetricsSummary(_Model):
             return cls.model_validate_json(text)
         except ValidationError as error:
             first = error.errors()[0]
-            place = ".".join(map(str, first["loc"])) or "the document"
-            raise InvalidInput(f"not a metrics summary: {place}: {first['msg']}.") from None
+            location = ".".join(map(str, first["loc"])) or "the document"
+            raise InvalidInput(f"not a metrics summary: {location}: {first['msg']}.") from None
 
 
 def schema() -> dict[str, Any]:

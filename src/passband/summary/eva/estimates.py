@@ -1,4 +1,4 @@
-"""Estimates in EVA's fields: one weighting for each value and its interval.
+"""Estimate EVA's fields, each value and its interval with the same weights.
 
 A mean is the mean over scenarios of the means of their trials, and so is every pass@k. Trials
 without a score are left out, counted as failures or refused, as the policy says; pass@k takes the
@@ -24,16 +24,16 @@ from passband.summary.eva.composed import Column, composite_columns
 from passband.summary.eva.composites import (
     DEFAULT_THRESHOLD,
     Composite,
-    Composites,
     Threshold,
 )
 from passband.summary.eva.document import (
     CompositeEntry,
     DataQuality,
-    MetricEntry,
+    MetricFields,
     NoteEntry,
     PassK,
 )
+from passband.summary.eva.method import EvaMethod
 from passband.summary.eva.quality import (
     affected_records,
     aggregates,
@@ -42,7 +42,7 @@ from passband.summary.eva.quality import (
     sub_metrics_of,
     turn_gaps,
 )
-from passband.summary.eva.run import Passes, Run
+from passband.summary.eva.run import Passes
 from passband.summary.group import metric_lines
 from passband.summary.notes import unscored
 from passband.summary.summary import Request
@@ -82,12 +82,9 @@ class _Value:
 
 
 @dataclass(frozen=True)
-class Estimates:
+class Estimates(EvaMethod):
     """The summary of a run by the methods of passband."""
 
-    run: Run
-    composites: Composites
-    k: int
     request: Request
 
     @property
@@ -102,11 +99,6 @@ class Estimates:
     def columns(self) -> dict[str, list[MetricScore]]:
         """The scores that each metric gave to the records."""
         return {name: self.run.column(name) for name in self.run.metrics}
-
-    @cached_property
-    def entries(self) -> dict[str, MetricEntry]:
-        """The metrics of the run."""
-        return {name: self._metric(name, column) for name, column in self.columns.items()}
 
     @cached_property
     def thresholds(self) -> dict[str, float | None]:
@@ -125,7 +117,7 @@ class Estimates:
 
     # -- metrics ---------------------------------------------------------------------------
 
-    def _metric(self, name: str, column: Column) -> MetricEntry:
+    def _metric(self, name: str, column: Column) -> MetricFields:
         outcomes = replace(self._outcomes(name, column), scale=self.scales[name])
         mean = self._mean([name], outcomes)
         values = [score.value for score in column if score.value is not None]
@@ -147,7 +139,7 @@ class Estimates:
         if parts:
             fields["sub_metrics"] = parts
         fields["notes"] = entries_of([*mean.notes, *self._on_trials(outcomes, mean)])
-        return MetricEntry(**fields)
+        return MetricFields(**fields)
 
     def _passes(self, threshold: float) -> Passes:
         comparison = Threshold(">=", threshold)
@@ -175,16 +167,9 @@ class Estimates:
     def composite_columns(self) -> dict[str, list[MetricScore]]:
         return composite_columns(self.run.records, self.composites)
 
-    def overall_scores(self) -> dict[str, CompositeEntry | dict[str, PassK]]:
-        """Return the composites, and their pass@k where there are several draws."""
-        entries: dict[str, CompositeEntry | dict[str, PassK]] = {}
-        blocks = {}
-        for composite in self.composites.composites:
-            column = self.composite_columns[composite.name]
-            entries[composite.name] = self._composite(composite, column)
-            if composite.is_binary and self.k > 1:
-                blocks[composite.name] = self._pass_k(column, _is_one, None)
-        return entries | ({"pass_k": blocks} if blocks else {})
+    def _composite_pass_k(self, composite: Composite, column: Column) -> PassK | None:
+        is_drawn = composite.is_binary and self.k > 1
+        return self._pass_k(column, _is_one, None) if is_drawn else None
 
     def _composite(self, composite: Composite, column: Column) -> CompositeEntry:
         scale = UNSTATED if composite.is_binary else Scale(lower_is_better=self._falls(composite))
@@ -238,7 +223,7 @@ class Estimates:
 
     def _falls(self, composite: Composite) -> bool:
         """Return whether lower values of a mean are better; refuse one of both directions."""
-        means = {one.name: one for one in self.composites.composites if not one.is_binary}
+        means = {mean.name: mean for mean in self.composites.composites if not mean.is_binary}
         falls = {
             name: self._falls(means[name])
             if name in means
@@ -347,9 +332,9 @@ def _theoretical(outcomes: Outcomes, k: int) -> float | None:
 
 def _by_kind(counts: Mapping[str, int]) -> dict[str, int]:
     """Return the records without a score as EVA counts them; errors are of any kind."""
-    known = {kind: counts.get(kind, 0) for kind in ("missing", "skipped")}
-    errors = sum(counts.values()) - counts["ok"] - sum(known.values())
-    return {"error": errors, **known}
+    by_kind = {kind: counts.get(kind, 0) for kind in ("missing", "skipped")}
+    errors = sum(counts.values()) - counts["ok"] - sum(by_kind.values())
+    return {"error": errors, **by_kind}
 
 
 def _positive(counts: Mapping[str, int]) -> dict[str, int]:

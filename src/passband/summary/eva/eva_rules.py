@@ -1,4 +1,4 @@
-"""EVA's own rules, reproduced to its four decimals so that its files can be checked.
+"""Reproduce EVA's own rules to its four decimals, so that its files can be checked.
 
 Numbers here are what EVA prints, right or not, and notes name what is odd about them: the mean
 pools records while its interval is around the mean over scenarios; pass@k of a metric takes fewer
@@ -17,8 +17,9 @@ from typing import Any
 from passband.readers import MetricScore, Record
 from passband.summary.eva.bootstrap import mean_ci_fields, named_ci_fields
 from passband.summary.eva.composed import Column, composite_columns, displayed
-from passband.summary.eva.composites import DEFAULT_THRESHOLD, Composite, Composites
-from passband.summary.eva.document import CompositeEntry, DataQuality, MetricEntry, PassK
+from passband.summary.eva.composites import DEFAULT_THRESHOLD, Composite
+from passband.summary.eva.document import CompositeEntry, DataQuality, MetricFields, PassK
+from passband.summary.eva.method import EvaMethod
 from passband.summary.eva.quality import (
     affected_records,
     aggregates,
@@ -26,7 +27,6 @@ from passband.summary.eva.quality import (
     sub_metrics_of,
     turn_gaps,
 )
-from passband.summary.eva.run import Run
 
 _DECIMALS = 4
 
@@ -65,12 +65,9 @@ class Draws:
 
 
 @dataclass(frozen=True)
-class EvaRules:
+class EvaRules(EvaMethod):
     """The summary of a run by EVA's rules."""
 
-    run: Run
-    composites: Composites
-    k: int
     seed: int
 
     @cached_property
@@ -88,11 +85,6 @@ class EvaRules:
         names = sorted(self.run.metrics)
         return {name: [record.score(name) for record in self.records] for name in names}
 
-    @cached_property
-    def entries(self) -> dict[str, MetricEntry]:
-        """The metrics of the run."""
-        return {name: self._metric(name, column) for name, column in self.columns.items()}
-
     @property
     def is_repeated(self) -> bool:
         """Whether the trials have numbers, without which EVA has no pass@k."""
@@ -101,7 +93,7 @@ class EvaRules:
 
     # -- metrics ---------------------------------------------------------------------------
 
-    def _metric(self, name: str, column: Column) -> MetricEntry:
+    def _metric(self, name: str, column: Column) -> MetricFields:
         counted = [score.number for score in column if score.error is None]
         numbers = [number for number in counted if number is not None]
         errors = sum(score.error is not None for score in column)
@@ -122,7 +114,7 @@ class EvaRules:
         )
         if parts:
             fields["sub_metrics"] = parts
-        return MetricEntry(**fields)
+        return MetricFields(**fields)
 
     def metric_draws(self, name: str) -> list[Draws]:
         """Return what pass@k of a metric rests on: fewer draws where there are fewer trials."""
@@ -145,16 +137,9 @@ class EvaRules:
     def composite_columns(self) -> dict[str, list[MetricScore]]:
         return composite_columns(self.records, self.composites, as_eva=True)
 
-    def overall_scores(self) -> dict[str, CompositeEntry | dict[str, PassK]]:
-        """Return the composites, and their pass@k where there are several draws."""
-        entries: dict[str, CompositeEntry | dict[str, PassK]] = {}
-        blocks = {}
-        for composite in self.composites.composites:
-            column = self.composite_columns[composite.name]
-            entries[composite.name] = self._composite(composite, column)
-            if draws := self.composite_draws(composite):
-                blocks[composite.name] = self._block(draws)
-        return entries | ({"pass_k": blocks} if blocks else {})
+    def _composite_pass_k(self, composite: Composite, column: Column) -> PassK | None:
+        draws = self.composite_draws(composite)
+        return self._block(draws) if draws else None
 
     def _composite(self, composite: Composite, column: Column) -> CompositeEntry:
         values = [score.number for score in column if score.number is not None]
@@ -187,15 +172,17 @@ class EvaRules:
 
     def _block(self, draws: Sequence[Draws]) -> PassK:
         samples = {
-            "pass_at_1": [pass_at_k(one.trials, one.passed, 1) for one in draws],
-            "pass_at_k": [pass_at_k(one.trials, one.passed, one.k) for one in draws],
-            "pass_power_k_observed": [pass_power_k(one.trials, one.passed, one.k) for one in draws],
+            "pass_at_1": [pass_at_k(draw.trials, draw.passed, 1) for draw in draws],
+            "pass_at_k": [pass_at_k(draw.trials, draw.passed, draw.k) for draw in draws],
+            "pass_power_k_observed": [
+                pass_power_k(draw.trials, draw.passed, draw.k) for draw in draws
+            ],
         }
         fields: dict[str, Any] = {
             name: _rounded(sum(sample) / len(sample)) for name, sample in samples.items()
         }
         fields |= named_ci_fields(samples, seed=self.seed)
-        theoretical = [(one.passed / one.trials) ** one.k for one in draws]
+        theoretical = [(draw.passed / draw.trials) ** draw.k for draw in draws]
         return PassK(
             pass_power_k_theoretical=_rounded(sum(theoretical) / len(draws)),
             k=self.k,

@@ -1,4 +1,4 @@
-"""The file of metrics summaries: one run as it is, several by their names."""
+"""Write the file of metrics summaries: one run as it is, several by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of the summary that do not depend on the method: records, turns, errors, sub-metrics."""
+"""Count records, turns, errors and sub-metrics, whatever the method."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from passband.readers import MetricScore, Record
 from passband.summary.eva.composed import Column
-from passband.summary.eva.document import Coverage, MetricErrors, SubMetric, TurnGaps
+from passband.summary.eva.document import MetricErrors, SubMetric, TurnCoverage, TurnGaps
 
 Round = Callable[[float], float]
 
@@ -36,36 +36,36 @@ def aggregates(
     }
 
 
-def coverage_of(column: Column, exact: Round) -> Coverage | None:
+def coverage_of(column: Column, exact: Round) -> TurnCoverage | None:
     """Return how many turns a metric looked at; None where it does not count turns."""
     turns = [score.turns for score in column if score.error is None and score.turns is not None]
-    total = sum(one.total for one in turns)
+    total = sum(turn.total for turn in turns)
     if not total:
         return None
-    evaluated = sum(one.evaluated for one in turns)
-    others = sum(one.not_applicable for one in turns)
+    evaluated = sum(turn.evaluated for turn in turns)
+    others = sum(turn.not_applicable for turn in turns)
     optional = {"not_applicable_turns": others} if others else {}
-    return Coverage(
+    return TurnCoverage(
         total_turns=total,
         evaluated_turns=evaluated,
         none_turns=total - evaluated,
         none_turn_rate=exact((total - evaluated) / total),
-        records_with_none_turns=sum(one.evaluated < one.total for one in turns),
+        records_with_none_turns=sum(turn.evaluated < turn.total for turn in turns),
         **optional,
     )
 
 
-def turn_gaps(coverage: Mapping[str, Coverage | None]) -> dict[str, TurnGaps]:
+def turn_gaps(coverage: Mapping[str, TurnCoverage | None]) -> dict[str, TurnGaps]:
     """Return the metrics that did not evaluate every turn."""
     return {
         name: TurnGaps(
-            none_turn_rate=one.none_turn_rate,
-            none_turns=one.none_turns,
-            total_turns=one.total_turns,
-            records_affected=one.records_with_none_turns,
+            none_turn_rate=turns.none_turn_rate,
+            none_turns=turns.none_turns,
+            total_turns=turns.total_turns,
+            records_affected=turns.records_with_none_turns,
         )
-        for name, one in coverage.items()
-        if one is not None and one.none_turns > 0
+        for name, turns in coverage.items()
+        if turns is not None and turns.none_turns > 0
     }
 
 

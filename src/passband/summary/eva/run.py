@@ -1,4 +1,4 @@
-"""A run as records: for every trial, the score of each metric.
+"""Read a run as records: the score of each metric, trial by trial.
 
 A metric is a scorer of the run, a scenario a problem, and a record a trial. Records come from a run
 directory of passband or of EVA, from the log of another tool, or from a plain table.
@@ -187,10 +187,10 @@ def runs_of(source: Any, options: Options | None = None) -> list[Run]:
     options = options or Options()
     runs = list(_runs(source, options))
     for noun, names in (("task", options.tasks), ("model", options.models)):
-        known = list(dict.fromkeys(str(getattr(run, noun)) for run in runs if getattr(run, noun)))
+        listed = list(dict.fromkeys(str(getattr(run, noun)) for run in runs if getattr(run, noun)))
         for name in names:
-            if name not in known:
-                hint = nearest(name, known) or f" It has {', '.join(known) or 'none'}."
+            if name not in listed:
+                hint = nearest(name, listed) or f" It has {', '.join(listed) or 'none'}."
                 raise UnknownName(f"{source} has no {noun} named {name!r}.{hint}")
         runs = [run for run in runs if not names or getattr(run, noun) in names]
     if not runs:

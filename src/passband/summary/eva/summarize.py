@@ -17,7 +17,6 @@ from passband.readers import MOST_TRIALS, MetricScore, Options, Remark
 from passband.stats import Over, as_level, check_over, check_text
 from passband.stats.data import Policy, Scale
 from passband.stats.interval import EVA_ZERO_WIDTH, methods, seed_of
-from passband.summary.choices import choice_lines
 from passband.summary.eva import notes
 from passband.summary.eva.composed import displayed
 from passband.summary.eva.composites import (
@@ -37,7 +36,7 @@ from passband.summary.eva.estimates import Estimates, entries_of
 from passband.summary.eva.eva_rules import EvaRules
 from passband.summary.eva.quality import metric_errors
 from passband.summary.eva.run import Run, runs_of
-from passband.summary.summary import Request
+from passband.summary.summary import Request, choice_lines
 from passband.version import __version__
 
 
@@ -69,11 +68,13 @@ def _differs(numbers: Sequence[float | None], means: Sequence[float]) -> bool:
 
 def _on_pass_k(rules: EvaRules) -> Iterator[Note]:
     by_metric = [rules.metric_draws(name) for name in rules.columns]
-    if any(one.k < rules.k for draws in by_metric for one in draws):
+    if any(composite.k < rules.k for draws in by_metric for composite in draws):
         yield notes.EVA_MIXED_K
     scenarios = len({record.scenario for record in rules.records if record.trial is not None})
-    composites = [one for one in rules.composites.composites if one.is_binary]
-    by_composite = [rules.composite_draws(one) for one in composites] if rules.k > 1 else []
+    composites = [composite for composite in rules.composites.composites if composite.is_binary]
+    by_composite = (
+        [rules.composite_draws(composite) for composite in composites] if rules.k > 1 else []
+    )
     if scenarios and any(len(draws) < scenarios for draws in by_composite):
         yield notes.EVA_DROPPED_SCENARIOS
     if rules.k > 1 and (any(by_metric) or any(by_composite)):
@@ -253,9 +254,11 @@ def _pass_k_config(made: EvaRules | Estimates, k: int) -> PassKConfig | None:
         }
     else:
         thresholds = made.thresholds
-    known = {name: number for name, number in thresholds.items() if number is not None}
-    excluded = sorted(name for name in made.columns if name not in known)
-    return PassKConfig(num_draws=k, per_metric_thresholds=known, exclude_metrics=excluded)
+    thresholds_known = {name: number for name, number in thresholds.items() if number is not None}
+    excluded = sorted(name for name in made.columns if name not in thresholds_known)
+    return PassKConfig(
+        num_draws=k, per_metric_thresholds=thresholds_known, exclude_metrics=excluded
+    )
 
 
 def _provenance(run: Run, composites: Composites) -> Provenance:

@@ -1,4 +1,4 @@
-"""The path of an adaptive test: the items asked and why, and ability after each of them."""
+"""Trace an adaptive test: each item, why it was asked, and the ability after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The problems on which two models differ most, and how each of them did there."""
+"""Find the problems on which two models differ most."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Stack:
 
 
 @dataclass(frozen=True)
-class Change:
+class ProblemChange:
     """A problem on which one model does better than the other."""
 
     problem: str
@@ -52,13 +52,16 @@ class Changes:
     worsened: int
     flipped_up: int  #: of them, from the lower half of the range to the upper
     flipped_down: int
-    most: tuple[Change, ...]
+    most: tuple[ProblemChange, ...]
 
     def with_texts(
         self, a: Mapping[str, SampledProblem], b: Mapping[str, SampledProblem]
     ) -> Changes:
         """Return the changes with each problem as the two models were asked and answered it."""
-        most = [replace(one, asked=(a.get(one.problem), b.get(one.problem))) for one in self.most]
+        most = [
+            replace(change, asked=(a.get(change.problem), b.get(change.problem)))
+            for change in self.most
+        ]
         return replace(self, most=tuple(most))
 
 
@@ -91,7 +94,7 @@ def changes_of(a: Outcomes, b: Outcomes, limit: int = SHOWN) -> Changes:
         flipped_up=int((crossed & (change > 0)).sum()),
         flipped_down=int((crossed & (change < 0)).sum()),
         most=tuple(
-            Change(
+            ProblemChange(
                 match.a.problems[i],
                 _stack(match.a, mean.on_scale(a, float(values_a[i])), i),
                 _stack(match.b, mean.on_scale(b, float(values_b[i])), i),

@@ -1,4 +1,4 @@
-"""`findings_of`: everything that a report says of one run, as numbers and names.
+"""Collect the values of a report on one run.
 
 What the trials of a run took: tokens, time and cost, as far as they are recorded.
 
@@ -20,10 +20,9 @@ from passband.stats.metric import needs_answers
 from passband.summary.browse.browser import TrialBrowser
 from passband.summary.browse.trial_query import TrialQuery
 from passband.summary.checks.same_wrong import Agreement, rank_same_wrong
-from passband.summary.choices import choice_lines
 from passband.summary.findings.kinds import Kinds, kinds_of
-from passband.summary.findings.progress import Progress, progress_of
-from passband.summary.findings.provenance import Provenance, provenance_of
+from passband.summary.findings.progress import RecordedProgress, progress_of
+from passband.summary.findings.provenance import RunProvenance, provenance_of
 from passband.summary.findings.sample import Transcripts, chosen_places, sample_transcripts
 from passband.summary.findings.scan import Scan
 from passband.summary.findings.tries import Tries, tries_of
@@ -31,7 +30,7 @@ from passband.summary.findings.uncertainty import Uncertainty, uncertainty_of
 from passband.summary.from_run import RunSummary, runs_with_trials, summarize_trials
 from passband.summary.judged.result import rests_on_labels
 from passband.summary.live.judge_usage import JudgeUsage, judges_of
-from passband.summary.summary import Group, Line, Request, Summary
+from passband.summary.summary import Group, Line, Request, Summary, choice_lines
 from passband.trials import RunRecord, Trials
 from passband.types import Floats
 
@@ -54,7 +53,7 @@ def usage_of(trials: Trials, run: RunRecord) -> Usage:
     """Add up what the rows and the sessions of a run say."""
     tokens_in, tokens_out = trials.tokens(run.number)
     counted = bool(tokens_in or tokens_out)
-    seconds = [one.seconds for one in trials.sessions() if one.seconds is not None]
+    seconds = [session.seconds for session in trials.sessions() if session.seconds is not None]
     return Usage(
         prompt_tokens=tokens_in if counted else None,
         completion_tokens=tokens_out if counted else None,
@@ -97,7 +96,7 @@ def by_ease(outcomes: Outcomes) -> list[int]:
     """
     scored = np.flatnonzero(outcomes.trials > 0)
     means = _means(outcomes)[scored]
-    return [int(scored[at]) for at in np.lexsort((scored, -means))]
+    return [int(scored[index]) for index in np.lexsort((scored, -means))]
 
 
 def _means(outcomes: Outcomes) -> Floats:
@@ -119,11 +118,11 @@ def strip_of(
         return None
     scored, right = outcomes.trials, outcomes.successes
     places = by_ease(outcomes)
-    keys = [outcomes.problems[place] for place in places]
+    keys = [outcomes.problems[index] for index in places]
     return Strip(
         keys=tuple(keys),
-        right=tuple(int(right[place]) for place in places),
-        scored=tuple(int(scored[place]) for place in places),
+        right=tuple(int(right[index]) for index in places),
+        scored=tuple(int(scored[index]) for index in places),
         marks=tuple(bytes(marks.get(numbers[key], b"")).decode() for key in keys),
         always=int(((right == scored) & (scored > 0)).sum()),
         sometimes=int(((right < scored) & (right > 0)).sum()),
@@ -153,7 +152,7 @@ class Findings:
     model: str
     scorer: str
     summary: Summary  #: of this run alone
-    progress: Progress
+    progress: RecordedProgress
     headline: Line | None  #: the line that leads: the first that has an estimate
     inner: Mapping[str, Estimate]  #: over trials, by label of the line
     tries: tuple[Tries, ...]
@@ -162,7 +161,7 @@ class Findings:
     kinds: Kinds | None
     agreement: Agreement | None
     usage: Usage
-    provenance: Provenance
+    provenance: RunProvenance
     transcripts: Transcripts
 
     @property
@@ -286,7 +285,7 @@ class _Measured:
         everything = list(keys | dict.fromkeys(unscored))
         recorded = self._found.progress.recorded
         chosen = chosen_places(len(everything), recorded, self._request.transcripts)
-        places = {everything[at]: at for at in chosen}
+        places = {everything[index]: index for index in chosen}
         scan = self._scan(frozenset(self._numbers[key] for key in places))
         agreement = self._agreement(scan)
         places |= self._agreeing(agreement, everything)
@@ -323,8 +322,8 @@ class _Measured:
         """Return the places of the problems whose wrong answers agree."""
         if agreement is None or not self._request.transcripts:
             return {}
-        wanted = {one.problem for one in agreement.found}
-        return {key: place for place, key in enumerate(everything) if key in wanted}
+        wanted = {problem.problem for problem in agreement.found}
+        return {key: index for index, key in enumerate(everything) if key in wanted}
 
     def _inner(self) -> dict[str, Estimate]:
         """Return every line's estimate for these very problems, by its label."""

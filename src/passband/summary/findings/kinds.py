@@ -1,10 +1,9 @@
-"""The problems of a run by kind: a column of their data that says what kind each is."""
+"""Group the problems of a run by a column of their data that names a kind."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.notes import Note
@@ -92,7 +91,7 @@ def _rank(name: str) -> int:
     return next((place for place, word in enumerate(_NAMES) if word in name), len(_NAMES))
 
 
-def _tells_kinds(values: Mapping[str, Any]) -> bool:
+def _tells_kinds(values: Mapping[str, object]) -> bool:
     """Return whether few values, short ones, belong to all problems."""
     if not all(isinstance(value, (str, int, bool)) for value in values.values()):
         return False
@@ -103,20 +102,20 @@ def _tells_kinds(values: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_target(values: Mapping[str, Any], targets: Mapping[str, tuple[str, ...]]) -> bool:
+def _is_target(values: Mapping[str, object], targets: Mapping[str, tuple[str, ...]]) -> bool:
     """Return whether a column holds answers: most of its values are right, or it determines them.
 
     Letters of choices repeat as kinds do.
     """
     same = sum(str(value) in targets.get(key, ()) for key, value in values.items())
-    found: dict[str, set[tuple[str, ...]]] = {}
+    targets_by_kind: dict[str, set[tuple[str, ...]]] = {}
     for key, value in values.items():
-        found.setdefault(str(value), set()).add(targets.get(key, ()))
-    determined = all(len(answers) == 1 for answers in found.values())
+        targets_by_kind.setdefault(str(value), set()).add(targets.get(key, ()))
+    determined = all(len(answers) == 1 for answers in targets_by_kind.values())
     return 2 * same > len(values) or (determined and len(set(targets.values())) > 1)
 
 
-def _labels(values: Mapping[str, Any]) -> dict[str, str]:
+def _labels(values: Mapping[str, object]) -> dict[str, str]:
     return {key: str(value) for key, value in values.items() if value is not None}
 
 
@@ -124,9 +123,9 @@ def _measured(
     outcomes: Outcomes, labels: Mapping[str, str], metric: str, request: Request
 ) -> tuple[Kind, ...]:
     places: dict[str, list[int]] = {}
-    for place, key in enumerate(outcomes.problems):
+    for index, key in enumerate(outcomes.problems):
         if key in labels:
-            places.setdefault(labels[key], []).append(place)
+            places.setdefault(labels[key], []).append(index)
     if len(places) > _MOST * 4:
         raise InvalidInput(
             f"the column has {len(places):,} different values; kinds of problems are at most "

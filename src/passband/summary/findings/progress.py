@@ -1,4 +1,4 @@
-"""How far a run has come: complete, going on, or stopped before its end."""
+"""Tell whether a run is complete, running or stopped, and how far it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ State = Literal["complete", "running", "stopped", "recorded"]
 
 
 @dataclass(frozen=True)
-class Progress:
+class RecordedProgress:
     """The trials of a run that are recorded, and those that were planned where that is known.
 
     A run is "recorded" where it is not known how many trials were wanted: those of logs, and
@@ -27,7 +27,7 @@ class Progress:
     each: tuple[int, int] = (0, 0)  #: fewest and most recorded trials of a problem
 
 
-def progress_of(trials: Trials, run: RunRecord) -> Progress:
+def progress_of(trials: Trials, run: RunRecord) -> RecordedProgress:
     """Return how far a run has come, without a trace in its directory."""
     recorded = trials.trial_count(run.number)
     planned = _planned(trials, run)
@@ -39,7 +39,7 @@ def progress_of(trials: Trials, run: RunRecord) -> Progress:
     elif planned is not None:
         state = "complete" if recorded >= planned else "stopped"
     date = run.created[:10] or None
-    return Progress(state, recorded, planned, failed, date, _each(trials, run))
+    return RecordedProgress(state, recorded, planned, failed, date, _each(trials, run))
 
 
 def _each(trials: Trials, run: RunRecord) -> tuple[int, int]:
@@ -52,7 +52,9 @@ def _each(trials: Trials, run: RunRecord) -> tuple[int, int]:
 def _is_going_on(trials: Trials) -> bool:
     """Return whether a process writes now; its lock is looked at only if a session has no end."""
     sessions = trials.sessions()
-    return any(one.ended is None for one in sessions) and holder(trials.directory) is not None
+    return (
+        any(session.ended is None for session in sessions) and holder(trials.directory) is not None
+    )
 
 
 def _planned(trials: Trials, run: RunRecord) -> int | None:

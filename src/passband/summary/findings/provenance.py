@@ -1,4 +1,4 @@
-"""Where the trials of a run come from, and the command that asks for the same again."""
+"""Trace trials to their origin, and to the command that would ask for the same again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RUBRIC = "RUBRIC_FILE"  # its text is recorded, and its name is not
 
 
 @dataclass(frozen=True)
-class Provenance:
+class RunProvenance:
     """The command, the versions, the seed and the digest of the data."""
 
     command: str | None  #: None where the trials were imported
@@ -29,15 +29,19 @@ class Provenance:
     sources: tuple[SourceRecord, ...] = ()  #: files that trials were imported from
 
 
-def provenance_of(trials: Trials, run: RunRecord) -> Provenance:
+def provenance_of(trials: Trials, run: RunRecord) -> RunProvenance:
     """Return what the trials table says about how its trials were made."""
     versions = tuple(dict.fromkeys(session.version for session in trials.sessions()))
     entered = run.config.get("problems")
     made = entered.get("made") if isinstance(entered, Mapping) else None
     seed = run.spec.get("seed")
     sources = trials.sources()
-    own = [one for one in sources if run.source == one.number or one.sha256 in run.imported.files]
-    return Provenance(
+    logs = [
+        source
+        for source in sources
+        if run.source == source.number or source.sha256 in run.imported.files
+    ]
+    return RunProvenance(
         command=None if run.is_imported else command_of(run),
         name=run.name,
         versions=() if run.is_imported else versions,
@@ -45,7 +49,7 @@ def provenance_of(trials: Trials, run: RunRecord) -> Provenance:
         digest=made if isinstance(made, str) else None,
         created=run.created,
         temperature=_temperature(run),
-        sources=tuple(own),
+        sources=tuple(logs),
     )
 
 
@@ -87,16 +91,18 @@ def _judge(run: RunRecord) -> Iterator[str]:
     specs = [scorer.spec or {} for scorer in run.scorers if scorer.is_judge]
     if len({spec.get("model") for spec in specs}) != 1 or not specs[0].get("model"):
         return
-    spec, own = specs[0], specs[0].get("options") or {}
+    spec, judge_options = specs[0], specs[0].get("options") or {}
     yield from ("--judge", str(spec["model"]))
     if spec.get("address"):
         yield from ("--judge-base-url", str(spec["address"]))
-    if own.get("rubric") not in (None, read_rubric(None).as_json()) and not _has_judge(run):
+    if judge_options.get("rubric") not in (None, read_rubric(None).as_json()) and not _has_judge(
+        run
+    ):
         yield from ("--rubric", _RUBRIC)
     if spec.get("votes", 1) != 1:
         yield from ("--votes", str(spec["votes"]))
-    if own.get("against"):
-        yield from ("--against", PurePath(str(own["against"])).name)
+    if judge_options.get("against"):
+        yield from ("--against", PurePath(str(judge_options["against"])).name)
 
 
 def _has_judge(run: RunRecord) -> bool:
@@ -118,14 +124,14 @@ def _task(run: RunRecord) -> str:
 def _sampling(run: RunRecord) -> Iterator[str]:
     """Yield the sampling options that the task itself does not set so."""
     sampling: Mapping[str, Any] = run.spec.get("sampling") or {}
-    own: Mapping[str, Any] = (run.config.get("task") or {}).get("generation_kwargs") or {}
+    task_options: Mapping[str, Any] = (run.config.get("task") or {}).get("generation_kwargs") or {}
     for name, option, theirs in (
         ("temperature", "--temperature", "temperature"),
         ("top_p", "--top-p", "top_p"),
         ("max_tokens", "--max-tokens", "max_gen_toks"),
     ):
         value = sampling.get(name)
-        if value is not None and value != own.get(theirs):
+        if value is not None and value != task_options.get(theirs):
             yield from (option, f"{value:g}" if isinstance(value, float) else str(value))
     extra = sampling.get("extra")
     for name, value in extra.items() if isinstance(extra, Mapping) else ():

@@ -1,4 +1,4 @@
-"""Transcripts that are shown with a report: as many as a number of bytes allows, spread evenly."""
+"""Sample transcripts for a report, spread evenly within a limit of bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import fmean
 
 from passband.summary.browse.browser import TrialBrowser
 from passband.summary.browse.shown_trial import Damaged, ShownProblem, ShownTrial
-from passband.summary.findings.scan import RIGHT, WRONG, Answer, Scan
+from passband.summary.findings.scan import RIGHT, WRONG, MarkedAnswer, Scan
 
 _CHIP = 16  # bytes that the answer of a trial takes, about
 _QUESTION = 300  # bytes that a problem takes beside its trials, about
@@ -24,13 +24,13 @@ class SampledProblem:
 
     problem: ShownProblem
     place: int  #: among the problems, easiest first
-    answers: tuple[Answer, ...]
+    answers: tuple[MarkedAnswer, ...]
     texts: Mapping[int, ShownTrial]  #: by number of the trial
 
     @property
     def mean_score(self) -> float | None:
         """The mean of its trials' scores; None where none has one."""
-        scores = [one.value for one in self.answers if one.value is not None]
+        scores = [answer.value for answer in self.answers if answer.value is not None]
         return fmean(scores) if scores else None
 
 
@@ -73,9 +73,9 @@ def chosen_places(n_problems: int, n_trials: int, budget: int) -> list[int]:
     """
     if not n_problems or not budget:
         return []
-    each = _QUESTION + _CHIP * n_trials // n_problems
-    count = min(n_problems, max(1, budget * 3 // 4 // each))
-    return [(2 * at + 1) * n_problems // (2 * count) for at in range(count)]
+    size = _QUESTION + _CHIP * n_trials // n_problems
+    count = min(n_problems, max(1, budget * 3 // 4 // size))
+    return [(2 * index + 1) * n_problems // (2 * count) for index in range(count)]
 
 
 def sample_transcripts(
@@ -107,22 +107,22 @@ def sample_transcripts(
     return Transcripts(tuple(problems), *totals, damaged)
 
 
-def _answers_size(answers: Sequence[Answer]) -> int:
+def _answers_size(answers: Sequence[MarkedAnswer]) -> int:
     """Return the bytes that answers take, about."""
-    return sum(9 + min(len(one.answer or ""), _SHORT) for one in answers)
+    return sum(9 + min(len(answer.answer or ""), _SHORT) for answer in answers)
 
 
-def _turns(answers: Sequence[Answer], recorded: Sequence[int]) -> list[int]:
+def _turns(answers: Sequence[MarkedAnswer], recorded: Sequence[int]) -> list[int]:
     """Return the trials in the order they are read: wrong and right in turn, then all others.
 
-    >>> answers = [Answer(trial, mark, None, "ok") for trial, mark in enumerate(b"1110")]
+    >>> answers = [MarkedAnswer(trial, mark, None, "ok") for trial, mark in enumerate(b"1110")]
     >>> _turns(answers, [0, 1, 2, 3, 6])
     [3, 0, 1, 2, 6]
     """
-    sides = [[one.trial for one in answers if one.mark == mark] for mark in (WRONG, RIGHT)]
+    sides = [[answer.trial for answer in answers if answer.mark == mark] for mark in (WRONG, RIGHT)]
     turns: list[int] = []
-    for at in range(max(map(len, sides))):
-        turns += [side[at] for side in sides if at < len(side)]
+    for turn in range(max(map(len, sides))):
+        turns += [side[turn] for side in sides if turn < len(side)]
     known = set(turns)
     return [*turns, *(trial for trial in recorded if trial not in known)]
 

@@ -1,4 +1,4 @@
-"""One pass over the scores of a run, from which several findings are made."""
+"""Read the scores of a run once, for several findings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WRONG, RIGHT, UNSCORED = b"01."  #: marks of trials, as letters
 _LONGEST = 80  # characters that are kept of an answer
 
 
-class Answer(NamedTuple):
+class MarkedAnswer(NamedTuple):
     """What was found in a trial, and whether it is right."""
 
     trial: int
@@ -44,7 +44,7 @@ class Scan:
             number: bytearray([UNSCORED]) * self._length(mask)
             for number, mask in self._recorded.items()
         }
-        self.answers: dict[int, list[Answer]] = {number: [] for number in wanted}
+        self.answers: dict[int, list[MarkedAnswer]] = {number: [] for number in wanted}
         self.is_whole = False  #: whether a wrong answer is a whole completion
 
     def _length(self, mask: int) -> int:
@@ -69,14 +69,16 @@ class Scan:
             mark = UNSCORED
             if score.value is not None:
                 mark = RIGHT if is_right(score.value) else WRONG
-                own = marks.get(number, b"")
-                if trial < len(own):
-                    own[trial] = mark  # type: ignore[index]
+                marked = marks.get(number, b"")
+                if trial < len(marked):
+                    marked[trial] = mark  # type: ignore[index]
                 if mark == WRONG and score.answer is None and score.status == "ok":
                     self.is_whole = True
             if number in wanted:
                 kept = None if score.answer is None else score.answer[:_LONGEST]
-                self.answers[number].append(Answer(trial, mark, kept, score.status, score.value))
+                self.answers[number].append(
+                    MarkedAnswer(trial, mark, kept, score.status, score.value)
+                )
             yield row
 
     def finish(self) -> None:

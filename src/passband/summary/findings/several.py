@@ -1,4 +1,4 @@
-"""The values of a report on several models: differences, ranks, changed problems, counts.
+"""Collect the values of a report on several models: differences, ranks, changed problems.
 
 The problems on which two models differ, as each of them was asked and answered them.
 """
@@ -21,13 +21,18 @@ from passband.stats.metric import expand_metrics
 from passband.summary.browse.browser import TrialBrowser
 from passband.summary.browse.shown_trial import ShownProblem, ShownTrial
 from passband.summary.browse.trial_query import TrialQuery
-from passband.summary.compare.compare import TaskComparison, compare_contestants
-from passband.summary.compare.models import Contest, Contestants, read_contestants, refuse_same
+from passband.summary.compare.compare import TaskComparison, compare_models
+from passband.summary.compare.models import (
+    ComparedModels,
+    ComparisonOptions,
+    read_models,
+    refuse_same,
+)
 from passband.summary.default_metrics import default_metrics
 from passband.summary.findings.changes import Changes, changes_of
 from passband.summary.findings.findings import SourceFindings
 from passband.summary.findings.sample import LONGEST, SampledProblem
-from passband.summary.findings.scan import RIGHT, UNSCORED, WRONG, Answer
+from passband.summary.findings.scan import RIGHT, UNSCORED, WRONG, MarkedAnswer
 from passband.summary.judged.compared import corrected_ranking, plain_name
 from passband.trials import RunRecord, Trials, is_run_directory
 
@@ -69,8 +74,8 @@ def _run(trials: Trials, task: str | None, model: str | None) -> RunRecord | Non
 def _sampled(
     trials: Trials, run: RunRecord, keys: Sequence[str], share: int
 ) -> dict[str, SampledProblem]:
-    known = trials.numbers(run.number)
-    wanted = tuple(key for key in keys if key in known)
+    numbers = trials.numbers(run.number)
+    wanted = tuple(key for key in keys if key in numbers)
     if not wanted:
         return {}
     browser = TrialBrowser(
@@ -94,12 +99,12 @@ def _sampled(
     }
 
 
-def _answer(trial: ShownTrial) -> Answer:
+def _answer(trial: ShownTrial) -> MarkedAnswer:
     score = trial.score
     if score is None or score.is_right is None:
-        return Answer(trial.trial, UNSCORED, None, "ok" if score is None else score.status)
+        return MarkedAnswer(trial.trial, UNSCORED, None, "ok" if score is None else score.status)
     answer = None if score.answer is None else score.answer[:_ANSWER]
-    return Answer(trial.trial, RIGHT if score.is_right else WRONG, answer, score.status)
+    return MarkedAnswer(trial.trial, RIGHT if score.is_right else WRONG, answer, score.status)
 
 
 def _texts(trials: Sequence[ShownTrial], share: int) -> dict[int, ShownTrial]:
@@ -168,7 +173,7 @@ class ComparedTask:
 class ComparedFindings:
     """Everything that a report on several models shows."""
 
-    contest: Contest
+    options: ComparisonOptions
     models: tuple[str, ...]
     tasks: tuple[ComparedTask, ...]
     remarks: tuple[Remark, ...] = ()
@@ -185,13 +190,15 @@ class ComparedFindings:
     def verdicts(self, over: Over) -> list[Verdict]:
         """Return the verdict on each task by its first metric, all comparisons together."""
         firsts = [task.first for task in self.tasks]
-        found = [one.comparison if over == "problems" else one.again for one in firsts]
-        return [one.decision.verdict for one in found if one is not None]
+        comparisons = [
+            metric.comparison if over == "problems" else metric.again for metric in firsts
+        ]
+        return [metric.decision.verdict for metric in comparisons if metric is not None]
 
 
 def compared_findings(
     sources: Sequence[str | Path],
-    contest: Contest,
+    options: ComparisonOptions,
     *,
     tasks: Sequence[str] = (),
     models: Sequence[str] = (),
@@ -206,31 +213,29 @@ def compared_findings(
     allow; of scores that are not 0 or 1, the mean and the best of k. `transcripts` is the number
     of bytes that texts of changed problems may take; with 0 there are none.
     """
-    contestants = read_contestants(
-        sources, contest, tasks=tasks, models=models, columns=columns, skip_bad=skip_bad,
+    compared = read_models(
+        sources, options, tasks=tasks, models=models, columns=columns, skip_bad=skip_bad,
         scales=scales,
     )  # fmt: skip
-    budget = transcripts // (2 * len(contestants.tasks))
-    metrics = {task: _metrics(contestants, task, contest) for task in contestants.tasks}
+    budget = transcripts // (2 * len(compared.tasks))
+    metrics = {task: _metrics(compared, task, options) for task in compared.tasks}
     both = [
-        compare_contestants(contestants, replace(contest, over=over, settle=settle), metrics).tasks
+        compare_models(compared, replace(options, over=over, settle=settle), metrics).tasks
         for over, settle in _TARGETS
     ]
-    found = [
-        _task(contestants, one, again, contest, budget) for one, again in zip(*both, strict=True)
-    ]
+    found = [_task(compared, one, again, options, budget) for one, again in zip(*both, strict=True)]
     names = dict.fromkeys(name for task in found for name in task.models)
     count = sum(one.comparison is not None for task in found for one in task.metrics)
-    return ComparedFindings(contest, tuple(names), tuple(found), contestants.remarks, count)
+    return ComparedFindings(options, tuple(names), tuple(found), compared.remarks, count)
 
 
 def compared_sources(
     sources: Sequence[str | Path],
     found: Sequence[SourceFindings],
-    contest: Contest,
+    options: ComparisonOptions,
     *,
     tasks: Sequence[str] = (),
-    **options: Any,
+    **reading: Any,
 ) -> ComparedFindings | None:
     """Compare the models of sources whose runs have been `found`; None if there are not two.
 
@@ -240,14 +245,14 @@ def compared_sources(
     refuse_same(sources)
     models = {(place, run.model) for place, source in enumerate(found) for run in source.runs}
     if len(models) < 2:
-        _refuse_margin(contest, "there is one model")
+        _refuse_margin(options, "there is one model")
         return None
     named = all(is_run_directory(Path(path)) for path in expand_sources(sources))
     shared = _shared_tasks(found)
     if named and not shared:
-        _refuse_margin(contest, "no task was asked of two")
+        _refuse_margin(options, "no task was asked of two")
         return None
-    compared = compared_findings(sources, contest, tasks=shared if named else tasks, **options)
+    compared = compared_findings(sources, options, tasks=shared if named else tasks, **reading)
     left_out = [
         Remark(f"task {run.task} was asked of {run.model} alone and is not compared", True)
         for source in found
@@ -268,9 +273,9 @@ def _without_folders(remarks: Sequence[Remark], sources: Sequence[str | Path]) -
         yield Remark(text, remark.important)
 
 
-def _refuse_margin(contest: Contest, reason: str) -> None:
+def _refuse_margin(options: ComparisonOptions, reason: str) -> None:
     """Raise `InvalidInput` for a margin where there is nothing to compare."""
-    if contest.margin is not None:
+    if options.margin is not None:
         raise InvalidInput(f"a margin is for two models, and {reason}; leave out --margin.")
 
 
@@ -285,16 +290,16 @@ def _shared_tasks(found: Sequence[SourceFindings]) -> list[str]:
 
 
 def _task(
-    contestants: Contestants,
+    compared: ComparedModels,
     summary: TaskComparison,
     repeated: TaskComparison,
-    contest: Contest,
+    options: ComparisonOptions,
     budget: int,
 ) -> ComparedTask:
     task = summary.task
-    models, judges = contestants.tasks[task], contestants.judges.get(task, {})
+    models, judges = compared.tasks[task], compared.judges.get(task, {})
     metrics = [
-        ComparedMetric(one.metric, *_rankings(models, one, contest, judges), one, again)
+        ComparedMetric(one.metric, *_rankings(models, one, options, judges), one, again)
         for one, again in zip(summary.comparisons, repeated.comparisons, strict=True)
     ] or [
         ComparedMetric(one.metric, one, again)
@@ -304,9 +309,9 @@ def _task(
         task=task,
         models=tuple(models),
         metrics=tuple(metrics),
-        asked=tuple(_asked(contestants, name, models[name]) for name in models),
-        is_share=task in contestants.shares,
-        changes=_changes(contestants, task, models, contest, budget),
+        asked=tuple(_asked(compared, name, models[name]) for name in models),
+        is_share=task in compared.shares,
+        changes=_changes(compared, task, models, options, budget),
         judge=next((scores.title for scores in judges.values()), ""),
         is_corrected=any(
             note.code == "corrected-by-labels" for one in summary.comparisons for note in one.notes
@@ -317,12 +322,12 @@ def _task(
 def _rankings(
     models: Mapping[str, Outcomes],
     comparison: Comparison,
-    contest: Contest,
+    options: ComparisonOptions,
     judges: Mapping[str, JudgeScores],
 ) -> tuple[Ranking, Ranking]:
     """Return two models' own values and intervals, for both targets."""
     metric = plain_name(comparison.metric)
-    level, policy = contest.level, contest.policy
+    level, policy = options.level, options.policy
     first = compare_all(models, metric, over="problems", level=level, policy=policy)
     second = compare_all(models, metric, over="trials", level=level, policy=policy)
     if judges and any(note.code == "corrected-by-labels" for note in comparison.notes):
@@ -330,17 +335,19 @@ def _rankings(
     return first, second
 
 
-def _metrics(contestants: Contestants, task: str | None, contest: Contest) -> tuple[str, ...]:
+def _metrics(
+    compared: ComparedModels, task: str | None, options: ComparisonOptions
+) -> tuple[str, ...]:
     """Return the metrics of a task; of a judge's scores one, as labels determine one try."""
-    if contest.metrics:
-        return tuple(contest.metrics)
-    names = _usual_metrics(contestants.tasks[task], contest)
-    return names[:1] if contestants.judges.get(task) else names
+    if options.metrics:
+        return tuple(options.metrics)
+    names = _usual_metrics(compared.tasks[task], options)
+    return names[:1] if compared.judges.get(task) else names
 
 
-def _usual_metrics(models: Mapping[str, Outcomes], contest: Contest) -> tuple[str, ...]:
+def _usual_metrics(models: Mapping[str, Outcomes], options: ComparisonOptions) -> tuple[str, ...]:
     """Return the default metrics: one try, then any and all of as many as every problem has."""
-    counted = [outcomes.counted(contest.policy) for outcomes in models.values()]
+    counted = [outcomes.counted(options.policy) for outcomes in models.values()]
     fewest = min(counted, key=lambda one: int(one.trials.min()))
     most = fewest.most_trials()
     families = [list(expand_metrics(name, most)) for name in default_metrics(fewest)]
@@ -350,9 +357,9 @@ def _usual_metrics(models: Mapping[str, Outcomes], contest: Contest) -> tuple[st
     return tuple(dict.fromkeys(names))
 
 
-def _asked(contestants: Contestants, model: str, outcomes: Outcomes) -> Asked:
+def _asked(compared: ComparedModels, model: str, outcomes: Outcomes) -> Asked:
     scored = outcomes.trials
-    source, _ = contestants.sources.get(model, ("", None))
+    source, _ = compared.sources.get(model, ("", None))
     return Asked(
         model=model,
         n_problems=outcomes.n_problems,
@@ -364,23 +371,23 @@ def _asked(contestants: Contestants, model: str, outcomes: Outcomes) -> Asked:
 
 
 def _changes(
-    contestants: Contestants,
+    compared: ComparedModels,
     task: str | None,
     models: Mapping[str, Outcomes],
-    contest: Contest,
+    options: ComparisonOptions,
     budget: int,
 ) -> Changes | None:
     if len(models) != 2:
         return None
-    a, b = (outcomes.under(contest.policy) for outcomes in models.values())
+    a, b = (outcomes.under(options.policy) for outcomes in models.values())
     with suppress(NotEnoughData):
-        found = changes_of(a, b)
+        changes = changes_of(a, b)
         if not budget:
-            return found
-        keys = [one.problem for one in found.most]
+            return changes
+        keys = [change.problem for change in changes.most]
         sides = [
-            sampled_problems(*contestants.sources.get(model, ("", None)), task, keys, budget)
+            sampled_problems(*compared.sources.get(model, ("", None)), task, keys, budget)
             for model in models
         ]
-        return found.with_texts(sides[0], sides[1])
+        return changes.with_texts(sides[0], sides[1])
     return None

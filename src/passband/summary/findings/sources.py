@@ -1,4 +1,4 @@
-"""The findings on every run of several sources: run directories, folders of them, logs, tables."""
+"""Collect the findings on every run of run directories, folders, logs and tables."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def read_findings(
             continue
         path = require_path(path, "a report shows")
         _refuse_summaries(path)
-        own = (list(tasks), list(models)) if isinstance(chosen, str) else chosen
-        options = Options.of(columns, (), *own, skip_bad=skip_bad, scales=scales)
+        names = (list(tasks), list(models)) if isinstance(chosen, str) else chosen
+        options = Options.of(columns, (), *names, skip_bad=skip_bad, scales=scales)
         with opened_trials(path, options) as trials:
             asked = _of_scorer(request, path, options)
-            found.append(source_findings(trials, asked, tasks=own[0], models=own[1]))
+            found.append(source_findings(trials, asked, tasks=names[0], models=names[1]))
     if not found:
         raise InvalidInput(" ".join(f"{line}." for line in left_out) or "there is nothing to read.")
     return found

@@ -1,4 +1,4 @@
-"""A metric at every number of tries, with bands that hold for all of them at once."""
+"""Estimate a metric at every number of tries, with simultaneous bands."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def _tries(outcomes: Outcomes, metric: str, request: Request) -> Tries | None:
     left_out = int(drawn.left_out[places[-1]] - drawn.left_out[0])
     points = tuple(
         Point(
-            int(drawn.k[at]), float(drawn.value[at]), _ends(outer, at), _ends(inner, at)
+            int(drawn.k[index]), float(drawn.value[index]), _ends(outer, index), _ends(inner, index)
         )
-        for at in places
+        for index in places
     )  # fmt: skip
     return Tries(metric, request.level, points, left_out, drawn.notes)
 
@@ -87,7 +87,9 @@ def _places(outcomes: Outcomes, drawn: Band) -> list[int]:
     """
     untried = drawn.left_out[0]
     most = (outcomes.n_problems - untried) / 10
-    return thinned([at for at in range(len(drawn)) if drawn.left_out[at] - untried <= most])
+    return thinned(
+        [index for index in range(len(drawn)) if drawn.left_out[index] - untried <= most]
+    )
 
 
 def thinned(places: Sequence[int]) -> list[int]:
@@ -101,4 +103,4 @@ def thinned(places: Sequence[int]) -> list[int]:
     last = len(places)
     spaced = {round(last ** (step / (_MOST_POINTS - 1))) - 1 for step in range(_MOST_POINTS)}
     powers = {2**power - 1 for power in range(last.bit_length()) if 2**power <= last}
-    return [places[at] for at in sorted(spaced | powers) if at < last]
+    return [places[index] for index in sorted(spaced | powers) if index < last]

@@ -1,4 +1,4 @@
-"""Where the uncertainty of a metric comes from, and what more data would bring."""
+"""Split the uncertainty of a metric by source, and predict the gain from more data."""
 
 from __future__ import annotations
 
@@ -51,12 +51,14 @@ def uncertainty_of(
         return None
     half = (estimate.high - estimate.low) / 2
     errors = {"trials": split.se_double_trials, "problems": split.se_double_problems}
-    known = {what: half * error / split.se for what, error in errors.items() if error is not None}
-    best = min(known, key=lambda what: known[what], default=None)
+    half_widths = {
+        what: half * error / split.se for what, error in errors.items() if error is not None
+    }
+    best = min(half_widths, key=lambda what: half_widths[what], default=None)
     counts = {"trials": 2 * split.most_trials, "problems": 2 * split.n_problems}
     purchases = (
         Purchase("now", split.n_problems, half),
-        *(Purchase(what, counts[what], width, what == best) for what, width in known.items()),
+        *(Purchase(what, counts[what], width, what == best) for what, width in half_widths.items()),
     )
     return Uncertainty(
         metric=metric,

@@ -1,4 +1,4 @@
-"""`gate`: two models in, task by task; a verdict on each metric of each, and on all, out.
+"""Gate a new model against a base: a verdict on each metric of each task, and on all.
 
 Comparisons that the data leave open: why, and what would settle them.
 
@@ -184,19 +184,19 @@ def failed_reason(sides: tuple[Outcomes, Outcomes], most: float) -> str:
     """
     reasons = []
     for name, side in zip(("BASE", "NEW"), sides, strict=True):
-        asked = side.n_trials + side.n_unscored
-        if side.n_unscored > most * asked:
+        n_asked = side.n_trials + side.n_unscored
+        if side.n_unscored > most * n_asked:
             reasons.append(
-                f"{side.n_unscored} of {asked} trials of {name} have no score{_kinds(side)}, more "
-                f"than the {100 * most:g}% that max_failed allows"
+                f"{side.n_unscored} of {n_asked} trials of {name} have no score{_kinds(side)}, "
+                f"more than the {100 * most:g}% that max_failed allows"
             )
     return "; ".join(reasons)
 
 
 def left_out_reason(comparison: Comparison, most: float) -> str:
     """Return how many of the base's problems are not compared, if they are too many."""
-    asked = comparison.n_shared + comparison.only_a
-    if comparison.only_a + comparison.left_out <= most * asked:
+    n_asked = comparison.n_shared + comparison.only_a
+    if comparison.only_a + comparison.left_out <= most * n_asked:
         return ""
     parts = [
         (comparison.only_a, "not in NEW"),
@@ -204,7 +204,7 @@ def left_out_reason(comparison: Comparison, most: float) -> str:
     ]
     kinds = ", ".join(f"{count} {why}" for count, why in parts if count)
     return (
-        f"{comparison.only_a + comparison.left_out} of {asked} problems of BASE are not compared "
+        f"{comparison.only_a + comparison.left_out} of {n_asked} problems of BASE are not compared "
         f"({kinds}), more than the {100 * most:g}% that max_left_out allows"
     )
 
@@ -292,7 +292,7 @@ def gate_lines(
     for is_advisory in (False, True):
         family = [i for i in items if i.check and (i.line.tier == "advisory") == is_advisory]
         _rule(family, policy, errors, explains=explains)
-    limits = [one for task, pair in pairs.items() for one in limit_lines(task, pair.new, policy)]
+    limits = [line for task, pair in pairs.items() for line in limit_lines(task, pair.new, policy)]
     return (*(item.line for item in items), *limits)
 
 
@@ -309,11 +309,11 @@ class _Item:
 
 
 def _items(task: str, pair: Pair, policy: GatePolicy, level: float) -> list[_Item]:
-    known = [side for side in (pair.base, pair.new) if side is not None]
+    sides = [side for side in (pair.base, pair.new) if side is not None]
     if pair.base is None and task not in policy.tasks:
         return []  # nothing to be worse than, and nobody asks for it
-    most = min((side.most_trials() for side in known), default=1)
-    texts = [*policy.metrics_of(task)] or [_default(known)]
+    most = min((side.most_trials() for side in sides), default=1)
+    texts = [*policy.metrics_of(task)] or [_default(sides)]
     names = dict.fromkeys(name for text in texts for name in metric_names(text, max(most, 1)))
     return [_item(task, name, pair, policy, level) for name in names]
 
@@ -333,16 +333,7 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
     except InvalidInput as error:
         return _Item(replace(open_line, reason=str(error)))
     share = all(side.is_share for side in sides)
-    if given is None and not share:
-        raise InvalidInput(
-            f"{task}: scores are not on a scale from 0 to 1, so there is no usual tolerance; give "
-            "one for its metrics, in a policy or with --tolerance."
-        )
-    if share and open_line.tolerance >= 1.0:
-        raise InvalidInput(
-            f"{task}: a tolerance of {open_line.tolerance:g} would let any loss of {metric} pass; "
-            "for two points in a hundred write 0.02."
-        )
+    _check_tolerance(open_line, given, is_share=share)
     line = replace(
         open_line,
         trials=(sides[0].n_trials, sides[1].n_trials),
@@ -356,7 +347,34 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
     except InvalidInput as error:
         return _Item(replace(line, reason=str(error)))
     line = _measured(line, result)
-    reason = (
+    if reason := _objection(pair, sides, line, result, policy):
+        return _Item(replace(line, reason=reason))
+    return _Item(line, result, None if pair.judged else sides)
+
+
+def _check_tolerance(line: GateLine, given: float | None, *, is_share: bool) -> None:
+    """Refuse a tolerance that no one chose, and one that lets every loss pass."""
+    if given is None and not is_share:
+        raise InvalidInput(
+            f"{line.task}: scores are not on a scale from 0 to 1, so there is no usual tolerance; "
+            "give one for its metrics, in a policy or with --tolerance."
+        )
+    if is_share and line.tolerance >= 1.0:
+        raise InvalidInput(
+            f"{line.task}: a tolerance of {line.tolerance:g} would let any loss of {line.metric} "
+            "pass; for two points in a hundred write 0.02."
+        )
+
+
+def _objection(
+    pair: Pair,
+    sides: tuple[Outcomes, Outcomes],
+    line: GateLine,
+    result: Check,
+    policy: GatePolicy,
+) -> str:
+    """Return the first reason why a measured difference certifies nothing."""
+    return (
         pair.unlike
         or judge_reason(pair.judged)
         or scale_reason(sides)
@@ -364,9 +382,6 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
         or failed_reason(sides, policy.max_failed)
         or left_out_reason(result.comparison, policy.max_left_out)
     )
-    if reason:
-        return _Item(replace(line, reason=reason))
-    return _Item(line, result, None if pair.judged else sides)
 
 
 def _checked(
@@ -396,21 +411,21 @@ def _missing(pair: Pair, tier: Tier) -> str:
 
 
 def _measured(line: GateLine, result: Check) -> GateLine:
-    found = result.comparison
+    comparison = result.comparison
     return replace(
         line,
-        base=found.value_a,
-        new=found.value_b,
-        difference=found.value,
-        low=found.low,
-        high=found.high,
+        base=comparison.value_a,
+        new=comparison.value_b,
+        difference=comparison.value,
+        low=comparison.low,
+        high=comparison.high,
         p_worse=result.evidence.p_worse,
         p_beyond=result.evidence.p_beyond,
         bracket=result.bracket,
-        n_problems=found.n_problems,
-        left_out=found.only_a + found.left_out,
-        notes=tuple(map(_of_side, found.notes)),
-        lower_is_better=found.lower_is_better,
+        n_problems=comparison.n_problems,
+        left_out=comparison.only_a + comparison.left_out,
+        notes=tuple(map(_of_side, comparison.notes)),
+        lower_is_better=comparison.lower_is_better,
     )
 
 

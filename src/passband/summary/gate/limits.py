@@ -1,4 +1,4 @@
-"""Upper limits of a gate on what the new model's trials take: cost, tokens, seconds.
+"""Limit the cost, tokens and seconds of the new model's trials.
 
 A limit is a line of its own: the limit stands where the base does, and the difference is the
 distance from it. Each is ruled by its own interval, and no comparison allows for it.
@@ -49,20 +49,20 @@ def _ruled(
     if new is None:
         return replace(line, reason="missing in NEW")
     try:
-        found = estimate(new, name, over=policy.over, level=policy.level)
+        measured = estimate(new, name, over=policy.over, level=policy.level)
     except InvalidInput as error:
         return replace(line, reason=str(error))
     line = replace(
         line,
-        new=found.value,
-        difference=found.value - limit,
-        n_problems=found.n_problems,
-        trials=(0, found.n_trials),
-        notes=found.notes,
+        new=measured.value,
+        difference=measured.value - limit,
+        n_problems=measured.n_problems,
+        trials=(0, measured.n_trials),
+        notes=measured.notes,
     )
-    if found.low is None or found.high is None:
+    if measured.low is None or measured.high is None:
         return replace(line, reason=f"there is no interval for {name}")
-    low, high = found.low - limit, found.high - limit
+    low, high = measured.low - limit, measured.high - limit
     verdict: LineVerdict = "pass" if high <= 0.0 else "regression" if low > 0.0 else "undecided"
     reason = "the interval holds the limit" if verdict == "undecided" else ""
     return replace(line, low=low, high=high, verdict=verdict, reason=reason)

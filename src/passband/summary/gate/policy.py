@@ -1,14 +1,15 @@
-"""Policies of a gate: which tasks and metrics count, how much, and what loss is tolerated."""
+"""Define the policy of a gate: the tasks and metrics that count, and the loss it tolerates."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from passband.errors import InvalidInput, UnknownName, nearest
+from passband.json_values import json_values
 from passband.stats import Over, as_number, as_positive, as_share, check_over
 from passband.stats.data import NOTHING, SPENT_METRICS
 from passband.stats.decision import Failed
@@ -90,21 +91,27 @@ class GatePolicy:
 
     def metrics_of(self, task: str) -> Mapping[str, MetricRule]:
         """Return the metrics of a task; none where the policy leaves them to the data."""
-        own = self.tasks.get(task, TaskRule()).metrics
-        return self.metrics if own is None else own
+        task_metrics = self.tasks.get(task, TaskRule()).metrics
+        return self.metrics if task_metrics is None else task_metrics
 
     def tier_of(self, task: str, metric: str) -> Tier:
         """Return the tier of a comparison: the weaker of those of its task and of its metric."""
         rule = self.tasks.get(task)
-        own: Tier = (rule.tier or "required") if rule else self._others
-        return max(own, self._of_metric(task, metric).tier or "required", key=TIERS.index)
+        task_tier: Tier = (rule.tier or "required") if rule else self._others
+        return max(task_tier, self._of_metric(task, metric).tier or "required", key=TIERS.index)
 
     def tolerance_of(self, task: str, metric: str) -> float | None:
         """Return the tolerance of a comparison; what is said of a task goes before the rest."""
         rule = self.tasks.get(task, TaskRule())
-        own = self._of_metric(task, metric).tolerance
-        chosen = (rule.tolerance, own) if rule.metrics is None else (own, rule.tolerance)
-        return next((one for one in (*chosen, self.tolerance) if one is not None), None)
+        metric_tolerance = self._of_metric(task, metric).tolerance
+        chosen = (
+            (rule.tolerance, metric_tolerance)
+            if rule.metrics is None
+            else (metric_tolerance, rule.tolerance)
+        )
+        return next(
+            (tolerance for tolerance in (*chosen, self.tolerance) if tolerance is not None), None
+        )
 
     @property
     def _others(self) -> Tier:
@@ -120,7 +127,7 @@ class GatePolicy:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
-        return {**asdict(self), "accept": list(self.accept)}
+        return json_values(self)
 
 
 def _check_rule(tolerance: float | None, tier: str | None) -> None:

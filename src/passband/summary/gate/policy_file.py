@@ -1,4 +1,4 @@
-"""Policy files of a gate, in YAML; a mistake is reported with its line.
+"""Read the policy of a gate from YAML, naming the line of a mistake.
 
 name: nightly
 tolerance: 0.02
@@ -54,7 +54,7 @@ def read_policy(path: Path) -> GatePolicy:
 
 
 def _kind(is_valid: Callable[[Any], bool], words: str) -> BeforeValidator:
-    def check(value: Any) -> Any:
+    def check(value: object) -> object:
         if not is_valid(value):
             raise ValueError(f"must be {words}; got {value!r:.60}.")
         return value
@@ -62,10 +62,10 @@ def _kind(is_valid: Callable[[Any], bool], words: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def _one_of(kind: Any) -> BeforeValidator:
+def _one_of(kind: object) -> BeforeValidator:
     words = get_args(kind)
 
-    def check(value: Any) -> Any:
+    def check(value: object) -> object:
         if value not in words:
             hint = nearest(value, words) if isinstance(value, str) else ""
             listed = f"{', '.join(words[:-1])} or {words[-1]}"
@@ -75,14 +75,14 @@ def _one_of(kind: Any) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _named(words: str) -> BeforeValidator:
     """Take a name, a list of names, or a mapping of names to what each has of its own."""
 
-    def check(value: Any) -> Any:
+    def check(value: object) -> object:
         names = [value] if isinstance(value, str) else value
         if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
             return {name: {} for name in names}
@@ -93,7 +93,7 @@ def _named(words: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def _name(value: Any) -> Any:
+def _name(value: str) -> str:
     try:
         check_name(value)
     except InvalidInput as error:
@@ -101,7 +101,7 @@ def _name(value: Any) -> Any:
     return value
 
 
-def _codes(value: Any) -> Any:
+def _codes(value: str | list[str]) -> tuple[str, ...]:
     try:
         return NOTHING.accepting([value] if isinstance(value, str) else value).accepted
     except (InvalidInput, TypeError) as error:
@@ -116,7 +116,7 @@ Alpha = Annotated[float, _kind(lambda v: _is_number(v) and 0 < v < 1, "a number 
 TierKey = Annotated[Tier, _one_of(Tier)]
 
 
-def _limits(value: Any) -> Any:
+def _limits(value: object) -> object:
     if not isinstance(value, dict) or not all(map(_is_number, value.values())):
         raise ValueError("limits must be amounts by name, such as {cost: 0.02}.")
     try:
@@ -188,8 +188,8 @@ def _report(file: YamlFile, invalid: ValidationError) -> None:
         path: KeyPath = tuple(error["loc"])
         name = ".".join(map(str, path))
         if error["type"] == "extra_forbidden":
-            known = list(_siblings(path))
-            hint = nearest(str(path[-1]), known) or f" Known: {', '.join(known)}."
+            siblings = list(_siblings(path))
+            hint = nearest(str(path[-1]), siblings) or f" Known: {', '.join(siblings)}."
             where = f" in {'.'.join(map(str, path[:-1]))}" if path[:-1] else ""
             file.report(f"unknown key {path[-1]!r}{where}.{hint}", *path)
         elif error["type"] == "value_error":

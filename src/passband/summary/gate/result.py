@@ -1,19 +1,69 @@
-"""The result of a gate: a line for each task and metric, and the verdict on all of them."""
+"""Results of gates: a line per task and metric, the verdict, and the looks that settled it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from passband.errors import ExitCode
-from passband.notes import Note, notes_as_json
+from passband.json_values import json_values
+from passband.notes import Note
 from passband.readers import Remark
 from passband.stats import Over
 from passband.stats.decision import CheckVerdict, MoreData
 from passband.summary.gate.policy import GatePolicy, Tier
-from passband.summary.gate.settled import Settled
 from passband.version import __version__
+
+End = Literal["decided", "last-look", "budget", "not-certified"]
+"""Why no more was asked: a verdict, the last planned look, money, or what more trials cannot mend.
+"""
+
+_SHOWN = ("task", "metric", "verdict", "difference", "low", "high")
+
+
+@dataclass(frozen=True)
+class GateLook:
+    """One look: the comparisons that were open then, and the verdict on the gate."""
+
+    number: int  #: from 1
+    rounds: int  #: trials of every problem by each model
+    trials: int  #: of both models, in these rounds
+    is_last: bool
+    verdict: GateVerdict
+    lines: tuple[GateLine, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert to a JSON-serialisable dict; the comparisons by their numbers alone."""
+        values = json_values(self)
+        lines = values.pop("lines")
+        return values | {
+            "comparisons": [{name: line[name] for name in _SHOWN} for line in lines],
+        }
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The looks that a gate took, and what they cost."""
+
+    planned: tuple[int, ...]  #: rounds
+    looks: tuple[GateLook, ...]
+    end: End
+    before: int  #: complete rounds that were there when the plan was made
+    asked: int  #: trials of both models since then
+    cost: float | None  #: of those; None where no price is known
+    plan: str  #: the file that the plan is in
+    sha256: str
+
+    @property
+    def is_early(self) -> bool:
+        """Whether it was decided before the last planned look."""
+        return self.end == "decided" and self.looks[-1].rounds < self.planned[-1]
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert to a JSON-serialisable dict."""
+        return json_values(self) | {"looks": [look.as_json() for look in self.looks]}
+
 
 FORMAT, VERSION = "gate", 1
 OTHER: Mapping[Over, Over] = {"trials": "problems", "problems": "trials"}  #: of two targets
@@ -87,11 +137,10 @@ class GateLine:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict, numbers in full."""
-        return {
-            **asdict(self),
-            "more": None if self.more is None else {**asdict(self.more), "text": str(self.more)},
-            "notes": notes_as_json(self.notes),
-        }
+        values = json_values(self)
+        if self.more is not None:
+            values["more"]["text"] = str(self.more)
+        return values
 
 
 @dataclass(frozen=True)
@@ -151,8 +200,8 @@ class GateResult:
             "over": self.policy.over,
             "other_over": OTHER[self.policy.over],
             "other_verdict": self.other_verdict,
-            "base": asdict(self.base),
-            "new": asdict(self.new),
+            "base": json_values(self.base),
+            "new": json_values(self.new),
             "policy": self.policy.as_json(),
             "comparisons": [line.as_json() for line in self.lines],
             "remarks": [str(remark) for remark in self.remarks],

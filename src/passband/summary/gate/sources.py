@@ -1,4 +1,4 @@
-"""The two sides of a gate, read from run directories, folders of them, logs and tables."""
+"""Read the two sides of a gate from run directories, folders, logs and tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from passband.readers import (
 )
 from passband.stats.data import Outcomes, Scale
 from passband.stats.metric import needs_answers
-from passband.summary.choices import choice_lines
 from passband.summary.compare.models import entries
 from passband.summary.compare.remarks import (
     different_scorers,
@@ -30,13 +29,14 @@ from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.result import GateResult, GateSide
 from passband.summary.judged.compared import JudgedPair, uncorrected_reason
 from passband.summary.judged.compared import apart_reason as judges_apart
+from passband.summary.summary import choice_lines
 from passband.trials import holder, is_run_directory
 
 NAMELESS = "all"  #: the task of a table that names none
 
 
 @dataclass(frozen=True)
-class Reading:
+class GateReading:
     """How the sources of a gate are read."""
 
     columns: Mapping[str, str | None] = field(default_factory=dict)
@@ -52,10 +52,10 @@ def gate_sources(
     base: str | Path,
     new: str | Path,
     policy: GatePolicy | None = None,
-    reading: Reading | None = None,
+    reading: GateReading | None = None,
 ) -> GateResult:
     """Return whether the model of one source may replace that of another, task by task."""
-    policy, reading = policy or GatePolicy(), reading or Reading()
+    policy, reading = policy or GatePolicy(), reading or GateReading()
     _refuse_same(base, new, reading)
     votes = _needs_answers(policy)
     first = _side(base, reading, reading.base_model, "--base-model", answers=votes)
@@ -105,7 +105,7 @@ def _sides(
 
 
 def _side(
-    source: str | Path, reading: Reading, model: str | None, option: str, *, answers: bool
+    source: str | Path, reading: GateReading, model: str | None, option: str, *, answers: bool
 ) -> _Side:
     paths, remarks = _paths(source)
     readings = [
@@ -208,7 +208,7 @@ def _with_targets(base: _Side, new: _Side, policy: GatePolicy) -> _Side:
     readings = [*base.readings, *new.readings]
     apart = target_findings(readings, _known_tasks(base, new), policy.max_left_out)
     named = {task or next(iter(new.tasks)): findings for task, findings in apart.items()}
-    tasks = {name: one.knowing(named.get(name, ())) for name, one in new.tasks.items()}
+    tasks = {name: outcomes.knowing(named.get(name, ())) for name, outcomes in new.tasks.items()}
     return replace(new, tasks=tasks)
 
 
@@ -249,11 +249,11 @@ def _are_equal(base: Outcomes, new: Outcomes) -> bool:
 
 
 def _needs_answers(policy: GatePolicy) -> bool:
-    own = [rule.metrics for rule in policy.tasks.values() if rule.metrics is not None]
-    return needs_answers([name for metrics in (policy.metrics, *own) for name in metrics])
+    task_metrics = [rule.metrics for rule in policy.tasks.values() if rule.metrics is not None]
+    return needs_answers([name for metrics in (policy.metrics, *task_metrics) for name in metrics])
 
 
-def _refuse_same(base: str | Path, new: str | Path, reading: Reading) -> None:
+def _refuse_same(base: str | Path, new: str | Path, reading: GateReading) -> None:
     if Path(base).resolve() == Path(new).resolve() and reading.base_model == reading.new_model:
         raise InvalidInput(
             f"BASE and NEW are the same, {base}; a model cannot be gated against itself. Where one "

@@ -1,4 +1,4 @@
-"""Two models that a judge judged: their difference corrected by labels, or the judge's own."""
+"""Compare judged models: differences corrected by labels, or the judge's own."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def judged_pair(models: Sequence[str] | Mapping[str, object], judges: Judges) ->
     """Return the two sides; a judge of one side alone cannot be compared with other scores."""
     missing = [name for name in models if name not in judges]
     if missing:
-        known = next(iter(judges.values()))
+        scores = next(iter(judges.values()))
         raise InvalidInput(
-            f"{' and '.join(missing)}: not judged by {known.title}, as the other model is; choose "
+            f"{' and '.join(missing)}: not judged by {scores.title}, as the other model is; choose "
             "one scorer for both with --score."
         )
     first, second = (judges[name] for name in models)
@@ -122,18 +122,20 @@ def corrected_ranking(ranking: Ranking, judges: Judges) -> Ranking:
     """Return two models' standings with the values that labels correct."""
     standings = []
     for standing in ranking.standings:
-        found = corrected(
+        estimate = corrected(
             judges[standing.model].judged, ranking.metric, over=ranking.over, level=ranking.level
         )
-        standings.append(replace(standing, value=found.value, low=found.low, high=found.high))
+        standings.append(
+            replace(standing, value=estimate.value, low=estimate.low, high=estimate.high)
+        )
     return replace(ranking, standings=tuple(standings))
 
 
 def judge_remarks(task: str | None, judges: Mapping[str, JudgeScores]) -> list[Remark]:
     """Return remarks on models that are judged by one of their name."""
     prefix = f"{task}: " if task else ""
-    found = {name: shared_name(scores.model, name) for name, scores in judges.items()}
-    alike = [name for name, shared in found.items() if shared]
+    names = {name: shared_name(scores.model, name) for name, scores in judges.items()}
+    alike = [name for name, shared in names.items() if shared]
     if not alike:
         return []
     judge = judges[alike[0]].title

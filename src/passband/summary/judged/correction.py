@@ -1,4 +1,4 @@
-"""The lines of a judge: its own, named as such, or corrected by the labels of some trials."""
+"""Estimate a judge's lines: corrected by labels, or the judge's own, named as such."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ class Correction:
             return notes.judge_only(self.scores.title, by_hand)
         if reason := self._unsuited() or self._one_sided:
             return notes.judge_uncorrected(self.scores.title, reason)
-        found = self._estimate(self.mean)
-        if isinstance(found, Note):
-            return notes.judge_uncorrected(self.scores.title, found.text)
+        result = self._estimate(self.mean)
+        if isinstance(result, Note):
+            return notes.judge_uncorrected(self.scores.title, result.text)
         return None
 
     def _unsuited(self) -> str:
@@ -95,13 +95,13 @@ class Correction:
         metric = _metric_of(line)
         if self.refusal is not None or metric is None:
             return self._own(line, self.refusal or notes.judge_reduced(self.scores.title))
-        found = self._estimate(self._metric(metric))
+        result = self._estimate(self._metric(metric))
         label = self._label(line)
-        if isinstance(found, Note):
-            return replace(line, metric=label, estimate=None, reason=found)
+        if isinstance(result, Note):
+            return replace(line, metric=label, estimate=None, reason=result)
         if line.estimate is not None:  # trials that nobody judged have no score either
-            found = replace(found, n_unscored=line.estimate.n_unscored)
-        return replace(line, metric=label, estimate=self._told(found), reason=None)
+            result = replace(result, n_unscored=line.estimate.n_unscored)
+        return replace(line, metric=label, estimate=self._told(result), reason=None)
 
     def entry(self, result: EntryResult) -> EntryResult:
         """Return a measured entry of a metric list, corrected or with a note that it is not."""
@@ -208,8 +208,8 @@ def one_sided(judged: Judged) -> str:
 
 def _alike(judged: Judged) -> str:
     """Return what every label says, if they are pass or fail and all the same."""
-    found = set(judged.label[judged.is_labelled].tolist())
-    return {0.0: "fail", 1.0: "pass"}.get(found.pop(), "") if len(found) == 1 else ""
+    labels = set(judged.label[judged.is_labelled].tolist())
+    return {0.0: "fail", 1.0: "pass"}.get(labels.pop(), "") if len(labels) == 1 else ""
 
 
 def _metric_of(line: Line) -> str | None:
@@ -227,12 +227,12 @@ def _sentence(
     result: JudgeResult, own: float | None
 ) -> tuple[str, int, float | None, float | None, float | None]:
     """Return the judge, the labels, its own value, and its two shares of errors."""
-    found = result.agreement
+    agreement = result.agreement
     passes = misses = None
-    if found is not None and found.specificity.value is not None:
-        passes = 1.0 - found.specificity.value
-    if found is not None and found.sensitivity.value is not None:
-        misses = 1.0 - found.sensitivity.value
+    if agreement is not None and agreement.specificity.value is not None:
+        passes = 1.0 - agreement.specificity.value
+    if agreement is not None and agreement.sensitivity.value is not None:
+        misses = 1.0 - agreement.sensitivity.value
     return result.title, result.n_labels, own, passes, misses
 
 

@@ -1,4 +1,4 @@
-"""Prices of what makes a judged number better: a label, a vote, a trial, a problem."""
+"""Read the prices of a label, a vote, a trial and a problem."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def parse_prices(text: str) -> Prices | None:
     Prices(label=0.5, vote=None, trial=0.01, problem=None)
     """
     prices: dict[str, float] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        name, _, price = (word.strip() for word in part.partition("="))
+    for pair in filter(None, (pair.strip() for pair in text.split(","))):
+        name, _, price = (word.strip() for word in pair.partition("="))
         try:
             prices[name] = float(price)
         except ValueError:
             raise InvalidInput(
-                f"prices are written as label=0.50,vote=0.002,trial=0.01; got {part!r:.60}."
+                f"prices are written as label=0.50,vote=0.002,trial=0.01; got {pair!r:.60}."
             ) from None
     return read_prices(prices)

@@ -1,4 +1,4 @@
-"""What a summary says of a judge: its labels, its agreement with them, what would help."""
+"""Summarise a judge: its labels, its agreement with them, and the next data to buy."""
 
 from __future__ import annotations
 
@@ -152,17 +152,17 @@ def _labeller(scores: JudgeScores, other: Labels, level: float) -> Labeller:
     from passband.stats.judged import Judged, agreement
 
     first = {} if scores.labels is None else scores.labels.values
-    shared = [place for place in other.values if place in first]
-    found = None
+    shared = [trial_key for trial_key in other.values if trial_key in first]
+    labeller_agreement = None
     if shared:
         try:
             both = Judged.of(
                 [key for key, _ in shared],
                 [trial for _, trial in shared],
-                [other.values[place] for place in shared],
-                [first[place] for place in shared],
+                [other.values[trial_key] for trial_key in shared],
+                [first[trial_key] for trial_key in shared],
             )
-            found = agreement(both, level=level)
+            labeller_agreement = agreement(both, level=level)
         except InvalidInput:
-            found = None
-    return Labeller(other.name, len(other.values), len(shared), found)
+            labeller_agreement = None
+    return Labeller(other.name, len(other.values), len(shared), labeller_agreement)

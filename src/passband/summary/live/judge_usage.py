@@ -1,4 +1,4 @@
-"""What the judges of a run took, apart from its trials: they are other models, at other prices."""
+"""Count the calls, tokens and cost of judges, which have prices of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers of a run at one moment: how it stands, what is estimated, how long it will take."""
+"""Compute the current figures of a run: state, estimates, time left."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from passband.notes import Note
 from passband.stats.data import Outcomes
 from passband.stats.interval import Estimate, estimate
 from passband.summary.from_run import RunSummary
-from passband.summary.line_scale import on_line_scale
-from passband.summary.live.run_state import Standing
+from passband.summary.lines import on_line_scale
+from passband.summary.live.run_state import RunState
 from passband.summary.summary import Group, Line, Request
 from passband.trials import RunRecord, TrialFilter, Trials
 
@@ -22,7 +22,7 @@ _MANY = 100_000  # graded scores that are too many to be read for every look
 class RunNumbers:
     """The counts and estimates of a run."""
 
-    standing: Standing
+    standing: RunState
     lines: tuple[Line, ...] = ()  #: for problems like these
     inner: Mapping[str, Estimate] = field(default_factory=dict, hash=False)
     """For these very problems, by the label of the line."""
@@ -45,7 +45,7 @@ class RunNumbers:
 
 
 def numbers_of(
-    trials: Trials, run: RunRecord, standing: Standing, rate: float | None, *, thorough: bool = True
+    trials: Trials, run: RunRecord, standing: RunState, rate: float | None, *, thorough: bool = True
 ) -> RunNumbers:
     """Return the numbers of a run; not `thorough`, without simulating where coverage is weak."""
     numbers = RunNumbers(standing, rate=rate)
@@ -80,7 +80,7 @@ def _inner(trials: Trials, run: RunRecord) -> dict[str, Estimate]:
     return {line.metric: line.estimate for line in group.lines if line.estimate is not None}
 
 
-def _is_heavy(trials: Trials, run: RunRecord, standing: Standing) -> bool:
+def _is_heavy(trials: Trials, run: RunRecord, standing: RunState) -> bool:
     """Return whether scores are graded, and so many that reading them takes seconds."""
     if standing.done <= _MANY or run.adaptive is not None:
         return False

@@ -1,4 +1,4 @@
-"""How a run stands: whether it is going on, how far it is, what it took, and what failed."""
+"""Read the state of a run: running or not, progress, cost, failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHORTEST = 2.0  # seconds below which a rate means nothing
 
 
 @dataclass(frozen=True)
-class Standing:
+class RunState:
     """The counts of a run at one moment."""
 
     state: State
@@ -47,11 +47,11 @@ class Standing:
         return None if self.planned is None else max(0, self.planned - self.done)
 
 
-def standing_of(trials: Trials, run: RunRecord, *, going_on: bool) -> Standing:
+def state_of(trials: Trials, run: RunRecord, *, going_on: bool) -> RunState:
     """Return how a run stands, by the tallies of its store."""
     statuses = trials.statuses(run.number)
     done, planned = sum(statuses.values()), _planned(trials, run)
-    return Standing(
+    return RunState(
         state=_state(trials, run, done, planned, going_on=going_on),
         done=done,
         planned=planned,
@@ -69,11 +69,11 @@ def standing_of(trials: Trials, run: RunRecord, *, going_on: bool) -> Standing:
 
 def _planned(trials: Trials, run: RunRecord) -> int | None:
     """Return how many trials a run is to have; a rule that ends it leaves that open."""
-    each = run.imported.planned if run.is_imported else run.config.get("n")
-    if type(each) is not int or run.adaptive is not None or "until" in run.config:
+    n_each = run.imported.planned if run.is_imported else run.config.get("n")
+    if type(n_each) is not int or run.adaptive is not None or "until" in run.config:
         return None
     counts = _counts(trials, run)
-    return sum(max(each, count) for count in counts) + each * (
+    return sum(max(n_each, count) for count in counts) + n_each * (
         len(trials.numbers(run.number)) - len(counts)
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from passband.report import Bar, Noted, NoteLine, bars_caption, note_lines, parted, parts_text
-from passband.summary import ProblemRate, RunNumbers, Standing
+from passband.summary import ProblemRate, RunNumbers, RunState
 from passband.view.bars import Written, axis, written_lines
 from passband.view.labels import (
     asked,
@@ -150,7 +150,7 @@ def _facts(numbers: RunNumbers, texts: Mapping[str, str]) -> Html:
     )  # fmt: skip
 
 
-def _tokens(standing: Standing) -> str:
+def _tokens(standing: RunState) -> str:
     if not any(standing.tokens):
         return "not counted"
     asked, answered = (f"{count:,}" for count in standing.tokens)

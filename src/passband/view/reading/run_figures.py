@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from passband.summary import Pace, RunNumbers, is_going_on, numbers_of, session_rate, standing_of
+from passband.summary import Pace, RunNumbers, is_going_on, numbers_of, session_rate, state_of
 from passband.trials import RunRecord
 from passband.view.reading.run_reader import RecentFigures, RunSnapshot
 
@@ -17,7 +17,7 @@ def current_figures(reading: RunSnapshot, run: RunRecord, *, thorough: bool = Tr
     trials = reading.trials
     going_on = is_going_on(trials)
     standing = reading.keep(
-        ("standing", run.number, going_on), lambda: standing_of(trials, run, going_on=going_on)
+        ("standing", run.number, going_on), lambda: state_of(trials, run, going_on=going_on)
     )
     numbers = reading.keep(
         ("numbers", run.number, going_on, thorough),

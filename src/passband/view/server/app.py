@@ -13,7 +13,7 @@ from aiohttp import web
 
 from passband.errors import InvalidInput, PassbandError, describe
 from passband.readers import Groups
-from passband.summary import ComparisonSummary, Contest, compare_contestants, contestants_of
+from passband.summary import ComparisonOptions, ComparisonSummary, compare_models, compared_models
 from passband.trials import CorruptStore, RunRecord, TrialId
 from passband.view import page_frame
 from passband.view.links import NO_PAGE, Links, parse_number, parse_place
@@ -380,8 +380,8 @@ class View:
 
 
 def _compared(readings: Sequence[Groups]) -> ComparisonSummary:
-    contest = Contest(settle=True)
-    return compare_contestants(contestants_of(readings, contest), contest)
+    options = ComparisonOptions(settle=True)
+    return compare_models(compared_models(readings, options), options)
 
 
 async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from passband.errors import InvalidInput
-from passband.notes import Note, notes_as_json
+from passband.json_values import json_values
+from passband.notes import Note
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
 
@@ -107,7 +108,7 @@ class Plan:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
-        return {**asdict(self), "notes": notes_as_json(self.notes)}
+        return json_values(self)
 
     @property
     def sha256(self) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData
-from passband.notes import Note, claim_refused, joined, notes_as_json
+from passband.json_values import json_values
+from passband.notes import Note, claim_refused, joined
 from passband.stats.checks import (
     Over,
     as_correlation,
@@ -250,7 +251,7 @@ class Detectable:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
-        return {**asdict(self), "notes": notes_as_json(self.notes)}
+        return json_values(self)
 
 
 def detectable(

@@ -10,6 +10,7 @@ import numpy as np
 
 from passband.display import Displayed
 from passband.errors import InvalidInput, NotEnoughData, WrongType
+from passband.json_values import json_values
 from passband.notes import Note
 from passband.stats.checks import Over, as_level, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy, check_outcomes, on_one_scale
@@ -37,11 +38,7 @@ class Stratified(Displayed):
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
-        return {
-            "combined": self.combined.as_json(),
-            "strata": {name: stratum.as_json() for name, stratum in self.strata.items()},
-            "weights": dict(self.weights),
-        }
+        return json_values(self)
 
     def __str__(self) -> str:
         """Format the weighted mean with its interval, rounded by the error."""

@@ -10,7 +10,7 @@ from passband import Outcomes, Summary, summarize
 from passband.errors import InvalidInput
 from passband.report.layout import full_rows, rows
 from passband.report.summary import explanation
-from passband.summary.certified import for_groups
+from passband.summary.lines import for_groups
 from passband.summary.summary import Request
 from support.runs.commands import run
 

@@ -1,7 +1,4 @@
-"""The summary of an adaptive test: ability, the accuracy of the bank, and how it got there.
-
-The summary of an adaptive test on a server: what the server has computed.
-"""
+"""Summarise adaptive tests: ability, bank accuracy and path, or what a test server computed."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ _STOPS = {
 def remote_group(
     trials: Trials, run: RunRecord, scorer: ScorerRecord, request: Request, by: Mapping[str, str]
 ) -> Group:
-    """Return the counts of a test on a server, and the ability that it ended with."""
+    """Return the counts of a server's test and its final ability."""
     test: Mapping[str, Any] = run.adaptive or {}
     if "theta" not in test:
         raise InvalidInput(
@@ -62,7 +59,7 @@ def remote_group(
         retried=trials.retried(run.number),
         notes=(adaptive_remote(count, test["server"]),),
         lines=tuple(named) or (Line("theta", scorer.name, _theta(test, request, count)),),
-        adaptive=_result(test, count),
+        adaptive=_remote_result(test, count),
     )
 
 
@@ -89,8 +86,8 @@ def _theta(test: Mapping[str, Any], request: Request, count: int) -> Estimate:
     )
 
 
-def _result(test: Mapping[str, Any], count: int) -> AdaptiveResult:
-    """Return what is known of the test; its path is in the reasons of its trials."""
+def _remote_result(test: Mapping[str, Any], count: int) -> AdaptiveResult:
+    """Return the test as the server reports it; its path is in the reasons of its trials."""
     return AdaptiveResult(
         bank=test["dataset"],
         hash="",
@@ -128,7 +125,7 @@ def adaptive_group(
         retried=trials.retried(run.number),
         notes=tuple(_notes(recorded)),
         lines=tuple(named or _lines(recorded, request, scorer.name)),
-        adaptive=_result_adaptive_test(recorded),
+        adaptive=_test_result(recorded),
     )
 
 
@@ -136,11 +133,11 @@ def _lines(recorded: RecordedTest, request: Request, scorer: str) -> Iterator[Li
     """Yield ability, and the expected accuracy on the whole bank by each road that there is."""
     test = recorded.test
     ability = test.ability()
-    found: dict[str, Any] = {name: getattr(ability, name) for name in ("low", "high", "se")}
-    found |= {"value": ability.theta, "method": ability.method, "notes": ability.notes}
-    asked = _counts(test, test.history)
-    yield _line("theta", found, asked, request, scorer)
-    yield _model_line(test, asked, request, scorer)
+    fields: dict[str, Any] = {name: getattr(ability, name) for name in ("low", "high", "se")}
+    fields |= {"value": ability.theta, "method": ability.method, "notes": ability.notes}
+    counts_asked = _counts(test, test.history)
+    yield _line("theta", fields, counts_asked, request, scorer)
+    yield _model_line(test, counts_asked, request, scorer)
     drawn = test.random_accuracy()
     if drawn is not None:
         counts = _counts(test, test.random_steps)
@@ -222,7 +219,7 @@ def _statuses(trials: Trials, run: RunRecord, recorded: RecordedTest) -> dict[st
     return {**statuses, "ok": recorded.n_trials, **({"no score": unscored} if unscored else {})}
 
 
-def _result_adaptive_test(recorded: RecordedTest) -> AdaptiveResult:
+def _test_result(recorded: RecordedTest) -> AdaptiveResult:
     test = recorded.test
     return AdaptiveResult(
         bank=test.bank.name,

@@ -8,12 +8,11 @@ import pytest
 
 from passband import Outcomes, estimate, read, summarize
 from passband.errors import InvalidInput, UnknownName
-from passband.summary.choices import choice_lines
 from passband.summary.compare.compare import compare_sources
-from passband.summary.compare.models import Contest
+from passband.summary.compare.models import ComparisonOptions
 from passband.summary.gate.policy import GatePolicy
-from passband.summary.gate.sources import Reading, gate_sources
-from passband.summary.summary import Summary
+from passband.summary.gate.sources import GateReading, gate_sources
+from passband.summary.summary import Summary, choice_lines
 from support.runs.commands import run
 from support.samples.stores import filled
 
@@ -77,15 +76,15 @@ def test_accepted_findings_keep_their_interval_and_are_recorded(tmp_path: Path) 
 
 def test_comparisons_and_gates_take_first_trials_or_the_finding(tmp_path: Path) -> None:
     sources = [until_failure(tmp_path / f"{seed}.csv", seed) for seed in (1, 2)]
-    for contest, is_comparable in (
-        (Contest(("pass@1",)), False),
-        (Contest(("pass@1",), first=1), True),
-        (Contest(("pass@1",), accept=("trials-related",)), True),
+    for options, is_comparable in (
+        (ComparisonOptions(("pass@1",)), False),
+        (ComparisonOptions(("pass@1",), first=1), True),
+        (ComparisonOptions(("pass@1",), accept=("trials-related",)), True),
     ):
-        (task,) = compare_sources(sources, contest).tasks
+        (task,) = compare_sources(sources, options).tasks
         assert (task.comparisons[0].low is not None) == is_comparable
     assert gate_sources(*sources).verdict == "not-certified"  # type: ignore[arg-type]
-    first = gate_sources(*sources, reading=Reading(first=1))  # type: ignore[arg-type]
+    first = gate_sources(*sources, reading=GateReading(first=1))  # type: ignore[arg-type]
     assert first.verdict != "not-certified"
     assert "only the first trial of each problem is used" in map(str, first.remarks)
     accepted = gate_sources(*sources, GatePolicy(accept=("trials-related",)))  # type: ignore[arg-type, call-arg]

@@ -1,8 +1,8 @@
-"""Certificates of a summary: on request, and by itself where a design is unusual.
+"""Add the scale of the scores and certificates to lines.
 
-By itself a summary only speaks up where the coverage to expect is clearly too low; a certificate
-that finds nothing is not kept. What is certified is decided by counts, never by the clock: at most
-eight lines of a group, and no group of a summary that has more than four.
+Certificates are made on request, and unasked where a design is unusual. An unasked one is kept
+only where the coverage to expect is clearly too low. Counts, never the clock, decide which lines
+are certified: at most eight of a group, and none in a summary of more than four groups.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from passband.stats.data import SPENT_METRICS, Outcomes
+from passband.errors import InvalidInput
+from passband.stats.data import SPENT_METRICS, Outcomes, Scale
 from passband.stats.interval import (
     FEW_SETS,
     Estimate,
@@ -21,6 +22,28 @@ from passband.stats.interval import (
 )
 from passband.stats.metric import parse_metric
 from passband.summary.summary import Line, Request
+
+#: Reductions of a problem's trials whose values are scores again.
+OF_ONE_SCALE = ("first", "mean", "max", "min", "majority")
+
+
+def on_line_scale(line: Line, scale: Scale, is_share: bool | None) -> Line:
+    """Return a line marked as a share or not, and with the direction of its scores."""
+    if line.estimate is not None and line.estimate.metric in SPENT_METRICS:
+        return replace(line, is_share=False, lower_is_better=True)
+    falls = bool(scale.lower_is_better) and _is_of_scores(line)
+    return replace(line, is_share=is_share, lower_is_better=falls)
+
+
+def _is_of_scores(line: Line) -> bool:
+    """Return whether a line's value is on the scale of the scores, and not a chance of success."""
+    if line.reduction in OF_ONE_SCALE or line.estimate is None:
+        return line.reduction in OF_ONE_SCALE
+    try:
+        return parse_metric(line.reduction or line.estimate.metric).is_score
+    except InvalidInput:  # an aggregation of the user's
+        return False
+
 
 _MOST_LINES = 8  # of a group
 _MOST_GROUPS = 4

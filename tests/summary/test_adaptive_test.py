@@ -14,7 +14,7 @@ from passband.errors import InvalidInput
 from passband.report.summary import meaning
 from passband.run.request import make_request
 from passband.run.settings import Patience
-from passband.summary.adaptive.adaptive_test import adaptive_group
+from passband.summary.adaptive_test import adaptive_group
 from passband.summary.from_sources import summarize
 from passband.summary.summary import Request, Summary
 from passband.trials.reader import Trials
