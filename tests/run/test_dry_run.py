@@ -164,7 +164,7 @@ def recorded(bench: Bench) -> bytes:
 def refusal(bench: Bench, task: Task | None = None, **settings: Any) -> tuple[str, str]:
     """Return the error of a dry run and of the run; the file is as it was."""
     before, errors = (bench.directory / STORE_FILE).read_bytes(), []
-    settings = {"seed": "bench", "n": 2, "moved_server": True} | settings
+    settings = dict[str, Any](seed="bench", n=2, moved_server=True) | settings
     with pytest.raises(InvalidInput) as caught:
         dry_run(
             [task or sums(4)], "openai:model", bench.directory, Settings(**settings), HERE, None
