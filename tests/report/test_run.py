@@ -77,13 +77,15 @@ def test_the_headline_has_the_bracket_where_it_is_wider_than_the_interval(report
         "exact_match (mean) is between 0.125 (all trials without a score wrong) and 0.875 "
         "(all right)"
     )
-    assert wide.as_json()["summary"]["groups"][0]["bracket"]["low"] == 0.125
+    summary: Any = wide.as_json()["summary"]
+    assert summary["groups"][0]["bracket"]["low"] == 0.125
     (row, *_) = wide.rows()
     assert (row["no score"], row["truncated"], row["trials"]) == (48, 48, 16)
     reported.directory = reported.directory / "narrow"
     narrow = report_run(reported.run([[YES, YES, YES, cut], [NO, NO, NO, NO]]))
     assert "is between" not in narrow.headline()
-    assert "bracket" not in narrow.as_json()["summary"]["groups"][0]
+    summary = narrow.as_json()["summary"]
+    assert "bracket" not in summary["groups"][0]
 
 
 def test_nothing_has_a_score(reported: Any) -> None:

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from passband.errors import InvalidInput
 from passband.generate.problem import Problem
 from passband.generate.provider import Message, Sampling
 from passband.generate.registry import Connection
+from passband.generate.subject import make_subject
 from passband.report.dry_run import dry_run_lines
 from passband.run.dry_run import DryRun, dry_run
 from passband.run.prepare import prepare
@@ -74,9 +74,9 @@ def test_a_run_that_may_stop_early_is_counted_at_most(tmp_path: Path) -> None:
 
 
 def test_what_is_recorded_is_not_asked_again(tmp_path: Path) -> None:
-    asked: Any = SimpleNamespace(name="openai:m", batch=1)
+    subject = make_subject("openai:m", HERE)
     with writing(tmp_path) as store:
-        task_run = prepare(store, words(3), words(3).load(None), asked, Settings())
+        task_run = prepare(store, words(3), words(3).load(None), subject, Settings())
         rows = [TrialRow(0, n, "ok", "x", None, 100, 50, 2_000) for n in range(2)]
         store.append(task_run.number, rows)
         store.end_session(store.begin_session(8), 4.0, 2)
@@ -164,7 +164,7 @@ def recorded(bench: Bench) -> bytes:
 def refusal(bench: Bench, task: Task | None = None, **settings: Any) -> tuple[str, str]:
     """Return the error of a dry run and of the run; the file is as it was."""
     before, errors = (bench.directory / STORE_FILE).read_bytes(), []
-    settings = {"seed": "bench", "n": 2, "moved_server": True} | settings
+    settings = dict[str, Any](seed="bench", n=2, moved_server=True) | settings
     with pytest.raises(InvalidInput) as caught:
         dry_run(
             [task or sums(4)], "openai:model", bench.directory, Settings(**settings), HERE, None

@@ -107,7 +107,7 @@ def test_a_disk_that_is_really_full(task_file: Path, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     with FaultServer(long_text) as server:
-        filling = [sys.executable, "-c", FILLING, disk, task_file, server.url]
+        filling: list[str | Path] = [sys.executable, "-c", FILLING, disk, task_file, server.url]
         command = ["unshare", "-rm", "sh", "-c", MOUNTED, "sh", disk, *filling]
         done = subprocess.run(command, capture_output=True, env=ENVIRONMENT, timeout=120)
         told = done.stderr.decode()

@@ -3,13 +3,13 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
-from passband.generate.provider import Sampling
+from passband.generate.provider import Backend, Sampling
 from passband.run.before_asking import warn_before_asking
 from passband.run.notices import notes_of
 from support.runs.runs import Notes
 
 
-class Subject:
+class Subject(Backend):
     notes = ("one", "two")
 
     def ignored(self, sampling: Sampling, *, seeds: bool) -> list[str]:
@@ -28,7 +28,7 @@ def task_run(subject: Any, *, done: int = 0) -> Any:
 def test_the_notes_of_a_subject_come_once() -> None:
     subject = Subject()
     assert notes_of([task_run(subject), task_run(subject)]) == ["one", "two"]
-    assert notes_of([task_run(object())]) == []
+    assert notes_of([task_run(Backend())]) == []
 
 
 def test_settings_without_effect_are_a_warning_before_the_first_request() -> None:

@@ -6,13 +6,13 @@ import io
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from passband.generate.problem import Problem
 from passband.generate.registry import Connection
+from passband.generate.subject import Subject, make_subject
 from passband.run.prepare import prepare
 from passband.run.schedule.blocks import trial_seed
 from passband.run.session import run_session
@@ -27,9 +27,10 @@ from support.runs.runs import NAME, Notes, number_scorer, sums
 from support.samples.stores import writing
 
 
-def model_named(name: str, address: str | None = None) -> Any:
-    """As much of a subject as is entered into a store."""
-    return SimpleNamespace(name=name, address=address, batch=1)
+def model_named(name: str, address: str | None = None) -> Subject:
+    subject = make_subject(answer)
+    subject.name, subject.address = name, address
+    return subject
 
 
 def answer(prompt: str, seed: int | None = None) -> str:

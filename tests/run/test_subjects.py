@@ -60,7 +60,7 @@ class Agent:
 
 
 def run(bench: Bench, model: Any, task: Any = None, **options: Any) -> RunResult:
-    settings = {"seed": "s", "concurrency": 2, "n": 2} | options
+    settings: dict[str, Any] = {"seed": "s", "concurrency": 2, "n": 2} | options
     price = settings.pop("price", None)
     return run_watched(
         bench.notes,

@@ -136,7 +136,8 @@ def test_what_cannot_be_written_anew_is_refused(changes, more):
     ],
 )
 def test_fields_of_requests(gen, expected):
-    own = Task("own", None, Sampling(1.0, 0.9, 64, ("\n",), {"top_k": 5}), 1, (), (), list)
+    sampling = Sampling(1.0, 0.9, 64, ("\n",), {"top_k": 5})
+    own = Task("own", None, sampling, 1, (), (), lambda limit: [])
     assert Overrides(gen=gen).apply(own).sampling == expected
 
 

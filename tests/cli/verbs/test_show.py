@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from passband.trials.encoding import canonical_json
 from passband.trials.file.schema import STORE_FILE
 from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from support.runs.commands import Done, run
-from support.samples.stores import canonical_json, filled, judged, writing
+from support.samples.stores import filled, judged, writing
 
 Ask = Callable[..., Done]
 

@@ -26,7 +26,7 @@ N = 4
 
 
 def run(task: str, url: str, out: Path, notes: Notes | None = None, **options: Any) -> RunResult:
-    options = {"n": N, "seed": "s", "concurrency": 4, "base_url": url} | options
+    options = dict[str, Any](n=N, seed="s", concurrency=4, base_url=url) | options
     request = make_request(
         f"inspect:support.samples.light_tasks:{task}",
         "openai:m",

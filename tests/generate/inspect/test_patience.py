@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 
 import pytest
 
-from passband.generate.inspect import provider_api
 from passband.generate.inspect.provider_api import PatientProvider
 from passband.generate.provider import (
     Completion,
@@ -53,7 +53,7 @@ class Scripted(Provider):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock(1000.0)
-    monkeypatch.setattr(provider_api.time, "monotonic", clock)
+    monkeypatch.setattr(time, "monotonic", clock)
     return clock
 
 

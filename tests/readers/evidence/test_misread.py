@@ -9,9 +9,10 @@ from typing import Any
 from passband.readers.evidence.misread import misread_findings
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
+from passband.trials.encoding import canonical_json
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from support.samples.stores import canonical_json, filled, writing
+from support.samples.stores import filled, writing
 
 BOXED = [{"function": "extract", "rules": ["boxed"]}]
 

@@ -14,11 +14,12 @@ from passband.errors import InvalidInput
 from passband.readers.evidence.stored import stored_outcomes
 from passband.stats.data.evidence import Finding
 from passband.stats.data.outcomes import Outcomes
+from passband.trials.encoding import canonical_json
 from passband.trials.file.schema import STORE_FILE
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from support.runs import commands
-from support.samples.stores import canonical_json, writing
+from support.samples.stores import writing
 
 
 def stored(

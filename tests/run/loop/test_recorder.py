@@ -112,7 +112,8 @@ def test_nobody_waits_for_scores_that_nobody_will_commit(tmp_path: Path) -> None
             assert keeper._task is not None
             keeper._task.cancel()
             await asyncio.sleep(0)
-            keeper._slow.add(asyncio.ensure_future(asyncio.Event().wait()))
+            never: Any = asyncio.Event().wait()
+            keeper._slow.add(asyncio.ensure_future(never))
             waiting = asyncio.ensure_future(keeper.scored())
             for _ in range(3):
                 await asyncio.sleep(0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from passband.generate.provider import Completion, Crashed, Provider, Request
+from passband.generate.provider import Backend, Completion, Crashed, Provider, Request
 from passband.generate.registry import Connection
 from passband.run.loop import recorder
 from passband.run.loop.loop import StuckSchedule
@@ -202,7 +202,7 @@ def test_a_schedule_can_be_interrupted_while_it_waits(
 
 
 def test_a_reason_goes_with_the_trial_also_when_it_is_put_back() -> None:
-    class Two:
+    class Two(Backend):
         batch = 2
 
     class One:

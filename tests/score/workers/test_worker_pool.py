@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import passband.score.workers.worker_pool as workers
+from passband.score.workers.main import FUNCTIONS
 from passband.score.workers.worker_pool import (
     WorkerBroken,
     WorkerFailed,
@@ -164,9 +165,9 @@ def test_no_worker_outlives_its_parent() -> None:
 def test_what_no_worker_can_do_is_not_a_failed_call(
     pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(workers.FUNCTIONS, "findall", ("passband.score.no_such", "findall_here"))
+    monkeypatch.setitem(FUNCTIONS, "findall", ("passband.score.no_such", "findall_here"))
     with pytest.raises(WorkerBroken, match="no_such"):
         pool.call("findall", ["a", "banana"], seconds=30)
-    monkeypatch.setitem(workers.FUNCTIONS, "findall", ("passband.score.code.worker", "any"))
+    monkeypatch.setitem(FUNCTIONS, "findall", ("passband.score.code.worker", "any"))
     with pytest.raises(WorkerBroken, match="no function findall_here"):
         pool.call("findall", ["a", "banana"], seconds=30)

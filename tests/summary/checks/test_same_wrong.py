@@ -10,9 +10,10 @@ import pytest
 
 from passband.score.pipeline import make_scorer
 from passband.summary.checks.same_wrong import chance_of, rank_same_wrong, striking
+from passband.trials.encoding import canonical_json
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from support.samples.stores import canonical_json, writing
+from support.samples.stores import writing
 
 
 def made(directory: Path, answers: list[list[str | None]], scorer: str = "numeric") -> Path:

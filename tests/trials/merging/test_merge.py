@@ -324,8 +324,8 @@ def test_a_session_that_was_going_on_is_the_same_when_it_has_ended(tmp_path: Pat
         merge_directories([tmp_path / "source"], tmp_path / "all", low_water=0, partial=True)
         shutil.copytree(tmp_path / "all", tmp_path / "before")
         store.end_session(number, 2.0, 4)
-    for source in ("source", "source", "before"):
-        merge_directories([tmp_path / source], tmp_path / "all", low_water=0)
+    for name in ("source", "source", "before"):
+        merge_directories([tmp_path / name], tmp_path / "all", low_water=0)
     with Trials(tmp_path / "all") as trials, Trials(tmp_path / "source") as source:
         assert trials.sessions() == source.sessions()
         assert trials.rate() == 2.0

@@ -62,7 +62,7 @@ def test_pages_are_all_chosen_trials(
             assert walk.count() in (None, len(places))
 
 
-def paged(step, limit: int, edge: int, *, backwards: bool = False) -> list[TrialId]:  # type: ignore[no-untyped-def]
+def paged(step, limit: int, edge: int, *, backwards: bool = False) -> list[TrialId]:
     found: list[TrialId] = []
     place = None
     while some := step(place, limit):

@@ -15,7 +15,6 @@ from passband.errors import InvalidInput, PassbandError
 from passband.trials.file.lock import Busy
 from passband.trials.file.schema import STORE_FILE, CorruptStore
 from passband.trials.reader import Trials
-from passband.trials.repair import salvage as module
 from passband.trials.repair.salvage import salvage_store
 from passband.trials.rows import AttemptRow, CallRow, ScoreRow, TrialRow
 from support.fuzz.flips import is_part_of
@@ -172,7 +171,7 @@ def test_what_the_disk_does_not_give_back_is_left_out(
             raise OSError(5, "Input/output error")
         return pread(descriptor, length, start)
 
-    monkeypatch.setattr(module.os, "pread", failing)
+    monkeypatch.setattr(os, "pread", failing)
     found = salvage_store(original, tmp_path / "new")
     assert 0.8 * PROBLEMS * TRIALS < found.rows["trial"] < PROBLEMS * TRIALS
 
@@ -255,8 +254,8 @@ def test_a_run_whose_name_is_no_text_is_taken_from_its_second_copy(tmp_path: Pat
     with closing(sqlite3.connect(tmp_path / "run" / STORE_FILE)) as connection, connection:
         connection.execute("DELETE FROM spare WHERE number=1")
     salvage_store(tmp_path / "run", tmp_path / "one")
-    run, rows = read_back(tmp_path / "one")
-    assert (run.model, [row.text for row in rows]) == ("large", ["large"])
+    record, rows = read_back(tmp_path / "one")
+    assert (record.model, [row.text for row in rows]) == ("large", ["large"])
 
 
 @pytest.mark.parametrize("part", [0.9, 0.7, 0.5, 0.3])
@@ -276,12 +275,12 @@ def test_what_is_cut_off_is_all_that_is_lost(tmp_path: Path, part: float) -> Non
     data = (tmp_path / "run" / STORE_FILE).read_bytes()
     (tmp_path / "run" / STORE_FILE).write_bytes(data[: int(part * len(data))])
     salvage_store(tmp_path / "run", tmp_path / "new")
-    rows = rows_of(tmp_path / "new")
-    assert len(rows) >= (part - 0.3) * len(whole)
-    assert all(is_part_of(row, whole[place]) for place, row in rows.items())
+    rescued = rows_of(tmp_path / "new")
+    assert len(rescued) >= (part - 0.3) * len(whole)
+    assert all(is_part_of(row, whole[place]) for place, row in rescued.items())
     for page in rng.sample(range(1, len(data) // 4096), 4):
         zeroed = data[: page * 4096] + bytes(4096) + data[(page + 1) * 4096 :]
         (tmp_path / "run" / STORE_FILE).write_bytes(zeroed)
         salvage_store(tmp_path / "run", tmp_path / f"new{page}")
-        rows = rows_of(tmp_path / f"new{page}")
-        assert all(is_part_of(row, whole[place]) for place, row in rows.items())
+        rescued = rows_of(tmp_path / f"new{page}")
+        assert all(is_part_of(row, whole[place]) for place, row in rescued.items())
