@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from passband.errors import PassbandError
 from passband.notes import Note
 from passband.score.scorer import Scorer
-from passband.stats.metric import not_measurable
 
 if TYPE_CHECKING:
     from passband.score.scorer import Options
@@ -48,6 +47,8 @@ def recorded_equality(scorer: ScorerRecord) -> Iterator[Equality]:
     try:
         rebuilt = rebuilt_scorer(scorer)
     except PassbandError as error:
+        from passband.stats.metric import not_measurable  # loads numpy, which asking does without
+
         yield Equality(None, (ANSWERS_AS_TEXT, not_measurable(str(error))))
         return
     if rebuilt is None:
