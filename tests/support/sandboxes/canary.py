@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 VARIABLES = ("OPENAI_API_KEY", "PASSBAND_CANARY_KEY")
 _LARGEST = 1 << 28  # bytes of a file that is searched
-_BESIDE = ("subprocess", "asyncio", "concurrent", "threading", "contextlib", "canary")
+_BESIDE = ("subprocess", "asyncio", "concurrent", "threading", "contextlib")
 
 
 def canary() -> str:
@@ -86,7 +86,7 @@ def _caller() -> str:
     frame = sys._getframe(1)
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))
-        if name.partition(".")[0] not in _BESIDE:
+        if name != __name__ and name.partition(".")[0] not in _BESIDE:
             return name
         frame = frame.f_back
     return ""

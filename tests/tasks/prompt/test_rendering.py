@@ -145,7 +145,7 @@ BOMBS = [
 CHILD = """
 import json, resource, sys
 from passband.errors import InvalidInput
-from passband.tasks import rendering
+from passband.tasks.prompt import rendering
 from passband.tasks.check import check_task
 from passband.tasks.file.loader import load_task
 rendering.RENDER_SECONDS = 0.5
