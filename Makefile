@@ -32,7 +32,7 @@ PEERS       := build/peers
 OLDEST      := build/oldest
 NOT_OLDEST  := generate/inspect inspect_evals support/samples/light_tasks.py support/samples/seed_tasks.py \
     support/samples/inspect_tasks.py support/servers/unmodified_clients.py \
-    tasks/test_inspect_task.py tasks/test_reach.py
+    tasks/test_inspect.py tasks/file/test_file_access.py
 
 PY  := "$(VENV)/bin/python"
 PIP := $(PY) -m pip --disable-pip-version-check --quiet

@@ -39,7 +39,11 @@ def summed(tables: Sequence[Any], by: list[str]) -> Any:
 
     names = [name for name in tables[0].column_names if name not in by]
     how = [(name, "min" if name == "first" else "sum") for name in names]
-    sums = pa.concat_tables(tables).group_by(by, use_threads=False).aggregate(how)
+    sums = (
+        pa.concat_tables(tables, promote_options="permissive")
+        .group_by(by, use_threads=False)
+        .aggregate(how)
+    )
     return sums.select([*by, *("_".join(each) for each in how)]).rename_columns([*by, *names])
 
 
