@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from importlib.metadata import version
 
 import pytest
 from typer.main import get_command
@@ -11,6 +12,7 @@ from passband.cli.help import EXAMPLES
 from passband.errors import ExitCode
 from support.runs.commands import run
 
+TYPER = tuple(int(part) for part in version("typer").split(".")[:2])
 VERBS = sorted(get_command(app).commands)  # type: ignore[attr-defined]
 
 
@@ -32,7 +34,7 @@ def test_many_options_are_shown_in_part_and_on_request_in_full(verb: str) -> Non
         return
     shown, more, _ = short.partition("more: --help-all")
     assert more
-    assert len(shown.splitlines()) <= 24
+    assert len(shown.splitlines()) <= (24 if TYPER >= (0, 29) else 36)  # older: wider columns
     full = run(verb, "--help-all")
     assert full.code == 0
     for name in (name for parameter in command.params for name in parameter.opts):
